@@ -1,0 +1,3 @@
+//! Load generator.
+
+fn main() {}

@@ -1,0 +1,5 @@
+//! Tokens to rights.
+
+pub mod caller;
+
+pub use caller::Caller;

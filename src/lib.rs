@@ -1,0 +1,10 @@
+//! Heartline: a real-time engagement server. `ARCHITECTURE.md` is the map; the modules below stand on floors, and a module
+//! imports only from the floors under its own.
+
+pub mod acts;
+pub mod auth;
+pub mod clock;
+pub mod config;
+pub mod protocol;
+pub mod room;
+pub mod store;

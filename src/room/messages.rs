@@ -1,0 +1,180 @@
+//! What a room takes and gives. Relays and acts know these and a [`RoomHandle`], never the actor behind it.
+
+use std::sync::Arc;
+
+use actix::{MailboxError, Message, Recipient};
+use bytes::Bytes;
+
+use crate::protocol::client::Tap;
+use crate::protocol::{
+    ApiError, CloseCode, Code, Comment, Counts, Epoch, ItemId, ItemSettings, ItemView, Kind, Millis, UserId,
+};
+
+/// Who takes a room's frames: one relay, or one studio session. Unique within a process run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SubscriberId(pub u64);
+
+/// A socket comes in. Its subscriber gets the room's frames from here on, until its last socket has left.
+#[derive(Message)]
+#[rtype(result = "Result<Joined, ApiError>")]
+pub struct Join {
+    /// Through whom.
+    pub subscriber: SubscriberId,
+    /// Where that one takes frames.
+    pub frames: Recipient<Frames>,
+    /// Whose socket it is.
+    pub user: UserId,
+    /// Whether the person counts as a viewer (observers and hosts do not).
+    pub counted: bool,
+    /// The last event that the client saw, if it resumes.
+    pub resume: Option<(Epoch, u64)>,
+}
+
+/// What a socket is sent first, and where the room stood then. Frames up to `seq` are in it: later ones follow it.
+#[derive(Debug, Clone)]
+pub struct Joined {
+    /// Whole WebSocket frames in order: `snapshot`, or `resumed`, events and `counts`; then `ended` if the item has ended.
+    pub frames: Vec<Bytes>,
+    /// The number of the last event in them.
+    pub seq: u64,
+    /// The counts in them.
+    pub counts: Arc<Counts>,
+    /// Kinds of tap that the item takes.
+    pub reactions: Arc<[Kind]>,
+    /// The room's interval, for `pace`-aware senders.
+    pub tick_ms: u64,
+    /// Whether the item has ended: the socket is closed after these frames.
+    pub ended: bool,
+}
+
+/// A socket has gone.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct Leave {
+    /// Through whom it had come.
+    pub subscriber: SubscriberId,
+    /// Whose it was.
+    pub user: UserId,
+    /// As told when it joined.
+    pub counted: bool,
+}
+
+/// Taps that a relay has summed since its last such message; answered when the room has taken them into its buffer.
+/// Nobody is told of their fate one by one: they have no `id`.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct TapSums {
+    /// Sums by kind; kinds that the item does not take were refused before.
+    pub sums: Vec<(Kind, u64)>,
+}
+
+/// An act that is answered when the hot store has it.
+#[derive(Message, Debug)]
+#[rtype(result = "Result<Contributed, ApiError>")]
+pub enum Contribute {
+    /// Taps with an `id`, or over REST.
+    Taps(Tap),
+    /// A comment with its id and time.
+    Comment(Comment),
+}
+
+/// What a contribution came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Contributed {
+    /// Counts with these taps in them.
+    Taps(Arc<Counts>),
+    /// The comment's time, and whether this call made it (a repeated key did not).
+    Comment {
+        /// When it was taken.
+        at: Millis,
+        /// Whether it is new.
+        created: bool,
+    },
+}
+
+/// A host changes the settings; answered when the event is in.
+#[derive(Message)]
+#[rtype(result = "Result<ItemView, ApiError>")]
+pub struct Configure {
+    /// The new ones, checked.
+    pub settings: ItemSettings,
+}
+
+/// A host ends the item; answered with the final counts when they are durable. Again: the same answer.
+#[derive(Message)]
+#[rtype(result = "Result<Arc<Counts>, ApiError>")]
+pub struct End {
+    /// The server's time of the end.
+    pub at: Millis,
+}
+
+/// The item with its counts, as viewers see it now.
+#[derive(Message)]
+#[rtype(result = "(Arc<ItemView>, Arc<Counts>)")]
+pub struct Look;
+
+/// What a room gives one subscriber: answered when all of it has been written or queued for each socket.
+#[derive(Message, Debug, Clone)]
+#[rtype(result = "()")]
+pub struct Frames {
+    /// From which room.
+    pub item: ItemId,
+    /// In order.
+    pub list: Vec<Frame>,
+}
+
+/// One encoded WebSocket frame, shared by all its receivers.
+#[derive(Debug, Clone)]
+pub enum Frame {
+    /// `counts`: state, the latest wins. A socket that is behind gets `all` when it can take it.
+    Counts {
+        /// What moved, encoded.
+        bytes: Bytes,
+        /// The room's current number.
+        seq: u64,
+        /// All counts as they then are.
+        all: Arc<Counts>,
+    },
+    /// A numbered event: kept in order, lost only with a declaration.
+    Event {
+        /// Encoded.
+        bytes: Bytes,
+        /// Its number.
+        seq: u64,
+        /// Comments in it, for the declaration.
+        comments: u64,
+    },
+    /// A message without a number of its own that must not be lost: `snapshot` of a new epoch, `pace`, `dropped`.
+    Notice {
+        /// Encoded.
+        bytes: Bytes,
+        /// The room's current number.
+        seq: u64,
+    },
+    /// The sockets of this room are to be closed, after what was queued.
+    Close(CloseCode),
+}
+
+/// How to reach a room. Cloning is a few reference counts.
+#[derive(Clone)]
+pub struct RoomHandle {
+    /// See [`Join`].
+    pub join: Recipient<Join>,
+    /// See [`Leave`].
+    pub leave: Recipient<Leave>,
+    /// See [`TapSums`].
+    pub taps: Recipient<TapSums>,
+    /// See [`Contribute`].
+    pub contribute: Recipient<Contribute>,
+    /// See [`Configure`].
+    pub configure: Recipient<Configure>,
+    /// See [`End`].
+    pub end: Recipient<End>,
+    /// See [`Look`].
+    pub look: Recipient<Look>,
+}
+
+/// The refusal of a room that is full or gone: nothing of what was asked has happened.
+pub fn unreachable_room(error: MailboxError) -> ApiError {
+    ApiError::new(Code::Unavailable, format!("room: {error}")).retry_after(1_000)
+}

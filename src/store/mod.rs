@@ -1,0 +1,4 @@
+//! The two stores and their contracts: the hot one that takes every tick, and the durable one that sees a trickle.
+
+pub mod durable;
+pub mod hot;
