@@ -63,6 +63,31 @@ impl Default for ItemSettings {
     }
 }
 
+/// The settings that a host sends; absent ones stay (or are the defaults of a new item).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ItemPatch {
+    /// Normalised.
+    pub title: Option<String>,
+    /// 1 to [`REACTIONS_MAX`], no two alike.
+    pub reactions: Option<Vec<Kind>>,
+    /// Whether viewers may comment.
+    pub comments_mode: Option<CommentsMode>,
+    /// Slow mode; milliseconds.
+    pub slow_mode_ms: Option<u32>,
+}
+
+impl ItemPatch {
+    /// The settings with what was sent in place of what stood.
+    pub fn apply(self, settings: ItemSettings) -> ItemSettings {
+        ItemSettings {
+            title: self.title.unwrap_or(settings.title),
+            reactions: self.reactions.unwrap_or(settings.reactions),
+            comments_mode: self.comments_mode.unwrap_or(settings.comments_mode),
+            slow_mode_ms: self.slow_mode_ms.unwrap_or(settings.slow_mode_ms),
+        }
+    }
+}
+
 /// *item* of the wire contract: settings and state, without counts. Its fields are spliced into `snapshot` and `item`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ItemView {
@@ -98,6 +123,12 @@ impl ItemView {
             started_at: now,
             ended_at: None,
         }
+    }
+
+    /// The same item with other settings.
+    pub fn with(&self, settings: ItemSettings) -> Self {
+        let fresh = Self::create(self.item.clone(), settings, self.started_at);
+        Self { state: self.state, ended_at: self.ended_at, ..fresh }
     }
 
     /// Its settings, to change some of them.

@@ -19,6 +19,6 @@ pub use counts::{Counter, Counters, Counts};
 pub use error::{ApiError, Code};
 pub use event::RoomEvent;
 pub use ids::{CommentId, Epoch, ItemId, Kind, UserId, WriterId};
-pub use item::{Comment, CommentsMode, ItemSettings, ItemState, ItemView, Millis};
+pub use item::{Comment, CommentsMode, ItemPatch, ItemSettings, ItemState, ItemView, Millis};
 pub use role::Role;
 pub use server::ServerOut;

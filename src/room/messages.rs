@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use actix::{MailboxError, Message, Recipient};
 use bytes::Bytes;
+use parking_lot::RwLock;
 
 use crate::protocol::client::Tap;
 use crate::protocol::{
-    ApiError, CloseCode, Code, Comment, Counts, Epoch, ItemId, ItemSettings, ItemView, Kind, Millis, UserId,
+    ApiError, CloseCode, Code, Comment, Counts, Epoch, ItemId, ItemPatch, ItemView, Kind, Millis, UserId,
 };
 
 /// Who takes a room's frames: one relay, or one studio session. Unique within a process run.
@@ -39,6 +40,8 @@ pub struct Joined {
     pub seq: u64,
     /// The counts in them.
     pub counts: Arc<Counts>,
+    /// The last broadcast that is in `counts`, as in [`Frame::Counts`].
+    pub version: u64,
     /// Kinds of tap that the item takes.
     pub reactions: Arc<[Kind]>,
     /// The room's interval, for `pace`-aware senders.
@@ -96,8 +99,8 @@ pub enum Contributed {
 #[derive(Message)]
 #[rtype(result = "Result<ItemView, ApiError>")]
 pub struct Configure {
-    /// The new ones, checked.
-    pub settings: ItemSettings,
+    /// What is to change, checked.
+    pub patch: ItemPatch,
 }
 
 /// A host ends the item; answered with the final counts when they are durable. Again: the same answer.
@@ -108,10 +111,19 @@ pub struct End {
     pub at: Millis,
 }
 
-/// The item with its counts, as viewers see it now.
+/// The node stops: everything that is buffered is contributed; answered when the hot store has it.
 #[derive(Message)]
-#[rtype(result = "(Arc<ItemView>, Arc<Counts>)")]
-pub struct Look;
+#[rtype(result = "()")]
+pub struct HandOver;
+
+/// What readers see of a room without asking it: replaced as a whole, at most a tick old.
+#[derive(Debug)]
+pub struct Seen {
+    /// The item.
+    pub item: Arc<ItemView>,
+    /// Its counts.
+    pub counts: Arc<Counts>,
+}
 
 /// What a room gives one subscriber: answered when all of it has been written or queued for each socket.
 #[derive(Message, Debug, Clone)]
@@ -134,6 +146,8 @@ pub enum Frame {
         seq: u64,
         /// All counts as they then are.
         all: Arc<Counts>,
+        /// Rises with every broadcast; a socket whose snapshot has this one or a later one is not given it again (I4).
+        version: u64,
     },
     /// A numbered event: kept in order, lost only with a declaration.
     Event {
@@ -170,8 +184,22 @@ pub struct RoomHandle {
     pub configure: Recipient<Configure>,
     /// See [`End`].
     pub end: Recipient<End>,
-    /// See [`Look`].
-    pub look: Recipient<Look>,
+    /// See [`HandOver`].
+    pub hand_over: Recipient<HandOver>,
+    /// See [`Seen`].
+    pub seen: Arc<RwLock<Arc<Seen>>>,
+}
+
+impl RoomHandle {
+    /// The item and its counts as readers see them now.
+    pub fn seen(&self) -> Arc<Seen> {
+        self.seen.read().clone()
+    }
+
+    /// Whether the room still takes messages.
+    pub fn is_open(&self) -> bool {
+        self.contribute.connected()
+    }
 }
 
 /// The refusal of a room that is full or gone: nothing of what was asked has happened.

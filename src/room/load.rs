@@ -1,0 +1,71 @@
+//! How a room comes to be: its item is laid in the hot store if it is cold, and what late comers are shown is read.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::actor::Loaded;
+use super::deps::RoomDeps;
+use super::history::History;
+use super::intake::Intake;
+use super::shown::Shown;
+use crate::clock;
+use crate::protocol::server::SNAPSHOT_COMMENTS;
+use crate::protocol::{ApiError, Code, Comment, Counts, ItemId, ItemSettings, ItemView};
+use crate::store::durable::ItemChange;
+use crate::store::hot::journal::Journal;
+use crate::store::hot::{Standing, Step, Stood};
+
+/// The item's record; made, where that is allowed, if there is none.
+pub(super) async fn record(deps: &RoomDeps, item: &ItemId, may_create: bool) -> Result<ItemView, ApiError> {
+    if let Some(view) = deps.durable.item(item).await.map_err(unavailable)? {
+        return Ok(view);
+    }
+    if !may_create {
+        return Err(ApiError::new(Code::NotFound, "no such item"));
+    }
+    let fresh = ItemView::create(item.clone(), ItemSettings::default(), clock::wall());
+    let created = deps.durable.change_item(ItemChange::Create(fresh)).await.map_err(unavailable)?;
+    created.map(|(view, _)| view).ok_or_else(|| ApiError::new(Code::Internal, "created item is gone"))
+}
+
+/// Everything that a room starts with.
+pub(super) async fn load(deps: &RoomDeps, view: ItemView, journal: Arc<Mutex<Journal>>) -> Result<Loaded, ApiError> {
+    let item = &view.item;
+    let document = deps.durable.document(item).await.map_err(unavailable)?;
+    deps.hot.align(item, &document).await.map_err(unavailable)?;
+    let stood = read(deps, item).await?;
+    let comments = recent_comments(deps, item).await?;
+    let totals = deps.durable.final_totals(item).await.map_err(unavailable)?;
+    let final_counts = totals.map(|totals| Counts::all(&view.reactions, &totals, 0));
+    Ok(Loaded {
+        intake: Intake::new(journal),
+        history: History::new(stood.epoch, stood.seq, deps.config.history_events, comments),
+        shown: Shown::new(stood.totals, stood.epoch, deps.config.flush),
+        final_counts,
+        view,
+    })
+}
+
+async fn read(deps: &RoomDeps, item: &ItemId) -> Result<Stood, ApiError> {
+    let step = Step { item: item.clone(), add: None, events: Vec::new(), after: None };
+    match deps.hot.step(step).await.map_err(unavailable)? {
+        Standing::At(stood) => Ok(stood),
+        Standing::Missing => Err(unavailable("the item was let go while its room started")),
+    }
+}
+
+/// The latest comments, flushed and not yet flushed, oldest first.
+async fn recent_comments(deps: &RoomDeps, item: &ItemId) -> Result<Vec<Comment>, ApiError> {
+    // In this order: a comment that is flushed in between is then in both, not in neither.
+    let unflushed = deps.hot.unflushed_comments(item).await.map_err(unavailable)?;
+    let mut recent = deps.durable.comments(item, None, SNAPSHOT_COMMENTS).await.map_err(unavailable)?;
+    recent.reverse();
+    recent.retain(|comment| !unflushed.iter().any(|other| other.id == comment.id));
+    recent.extend(unflushed);
+    Ok(recent.split_off(recent.len().saturating_sub(SNAPSHOT_COMMENTS)))
+}
+
+fn unavailable(error: impl std::fmt::Display) -> ApiError {
+    ApiError::new(Code::Unavailable, error.to_string()).retry_after(1_000)
+}

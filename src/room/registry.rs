@@ -1,0 +1,142 @@
+//! The rooms of a node: found, or loaded and started. It owns the journals, so that a room that panicked loses nothing that was
+//! acknowledged: whoever comes next, or the sweep, starts a new one that goes on with the same numbers.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use actix::{Actor, ArbiterHandle, Context};
+use futures_util::future::join_all;
+use parking_lot::Mutex;
+use tokio::sync::OnceCell;
+
+use super::actor::Room;
+use super::deps::RoomDeps;
+use super::load;
+use super::messages::{HandOver, RoomHandle};
+use crate::protocol::{ApiError, Code, ItemId};
+use crate::store::hot::journal::{Bounds, Journal};
+
+type Place = Arc<OnceCell<RoomHandle>>;
+
+/// See the module. Shared by everybody who looks for a room.
+pub struct Registry {
+    deps: Arc<RoomDeps>,
+    arbiters: Vec<ArbiterHandle>,
+    rooms: Arc<Mutex<HashMap<ItemId, Place>>>,
+    journals: Mutex<HashMap<ItemId, Arc<Mutex<Journal>>>>,
+}
+
+impl Registry {
+    /// Rooms will run on these arbiters, at least one.
+    pub fn new(deps: Arc<RoomDeps>, arbiters: Vec<ArbiterHandle>) -> Self {
+        Self { deps, arbiters, rooms: Arc::default(), journals: Mutex::default() }
+    }
+
+    /// The room of an item if it runs here.
+    pub fn find(&self, item: &ItemId) -> Option<RoomHandle> {
+        let place = self.rooms.lock().get(item).cloned()?;
+        place.get().filter(|room| room.is_open()).cloned()
+    }
+
+    /// The room of an item, started if need be; `may_create`: an unknown item is made, where the node's settings allow it.
+    pub async fn open(&self, item: &ItemId, may_create: bool) -> Result<RoomHandle, ApiError> {
+        if let Some(room) = self.find(item) {
+            return Ok(room);
+        }
+        let place = self.place(item)?;
+        let started = place.get_or_try_init(|| self.start(item, &place, may_create)).await;
+        if started.is_err() {
+            forget(&self.rooms, item, &place);
+        }
+        started.cloned()
+    }
+
+    /// Rooms now.
+    pub fn len(&self) -> usize {
+        self.rooms.lock().len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Where the room is or will be; a place whose room is gone is given anew.
+    fn place(&self, item: &ItemId) -> Result<Place, ApiError> {
+        let mut rooms = self.rooms.lock();
+        if let Some(place) = rooms.get(item)
+            && place.get().is_none_or(RoomHandle::is_open)
+        {
+            return Ok(place.clone());
+        }
+        if rooms.len() >= self.deps.config.rooms_max {
+            return Err(ApiError::new(Code::Unavailable, "this node has as many rooms as it may").retry_after(1_000));
+        }
+        let place = Place::default();
+        rooms.insert(item.clone(), place.clone());
+        Ok(place)
+    }
+
+    async fn start(&self, item: &ItemId, place: &Place, may_create: bool) -> Result<RoomHandle, ApiError> {
+        let view = load::record(&self.deps, item, may_create && self.deps.config.auto_create).await?;
+        let loaded = load::load(&self.deps, view, self.journal(item)).await?;
+        let (rooms, name, mine) = (self.rooms.clone(), item.clone(), Arc::downgrade(place));
+        let retire = Box::new(move || {
+            if let Some(place) = mine.upgrade() {
+                forget(&rooms, &name, &place);
+            }
+        });
+        let room = Room::new(self.deps.clone(), loaded, retire);
+        let seen = room.seen.clone();
+        let arbiter = self.arbiter(item).ok_or_else(|| ApiError::new(Code::Internal, "no thread for rooms"))?;
+        let address = Room::start_in_arbiter(arbiter, move |_: &mut Context<Room>| room);
+        Ok(Room::handle(&address, seen))
+    }
+
+    /// The node's journal of an item; made when first asked for.
+    fn journal(&self, item: &ItemId) -> Arc<Mutex<Journal>> {
+        let config = &self.deps.config;
+        let bounds = Bounds { numbers_max: config.journal_numbers_max, reoffer: config.flush };
+        let fresh = || Arc::new(Mutex::new(Journal::new(self.deps.writer, bounds)));
+        self.journals.lock().entry(item.clone()).or_insert_with(fresh).clone()
+    }
+
+    fn arbiter(&self, item: &ItemId) -> Option<&ArbiterHandle> {
+        let hash = item.as_str().bytes().fold(0_usize, |hash, byte| hash.wrapping_mul(31).wrapping_add(usize::from(byte)));
+        self.arbiters.get(hash % self.arbiters.len().max(1))
+    }
+
+    /// Once in a while: journals of rooms that ended are dropped, and a room that is gone before its journal was empty is started anew.
+    pub async fn sweep(&self) {
+        let mut orphans = Vec::new();
+        self.journals.lock().retain(|item, journal| {
+            let held = Arc::strong_count(journal) > 1;
+            let unfolded = !journal.lock().is_empty();
+            if unfolded && !held {
+                orphans.push(item.clone());
+            }
+            held || unfolded
+        });
+        for item in orphans {
+            self.deps.stats.restarts.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            match self.open(&item, false).await {
+                Ok(_) => tracing::error!(%item, "a room had died; started anew"),
+                Err(error) => tracing::error!(%item, %error, "a room has died and does not start"),
+            }
+        }
+    }
+
+    /// The node stops: every room contributes what it buffered. Answers when the hot store has it all.
+    pub async fn hand_over(&self) {
+        let rooms: Vec<RoomHandle> = self.rooms.lock().values().filter_map(|place| place.get().cloned()).collect();
+        join_all(rooms.iter().map(|room| room.hand_over.send(HandOver))).await;
+    }
+}
+
+/// Takes the room's place away, unless another room has it by now.
+fn forget(rooms: &Mutex<HashMap<ItemId, Place>>, item: &ItemId, place: &Place) {
+    let mut rooms = rooms.lock();
+    if rooms.get(item).is_some_and(|current| Arc::ptr_eq(current, place)) {
+        rooms.remove(item);
+    }
+}

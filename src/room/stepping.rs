@@ -1,0 +1,151 @@
+//! A room's steps: what it sends to the hot store in its turn, and what it does with the answer.
+
+use std::time::Instant;
+
+use actix::{ActorFutureExt, AsyncContext, Context, WrapFuture};
+
+use super::actor::{Life, Room, Waiter};
+use super::encode;
+use super::messages::Frame;
+use crate::clock;
+use crate::protocol::{ApiError, CloseCode, Code, Counts, RoomEvent};
+use crate::store::hot::journal::Next;
+use crate::store::hot::{Event, HotError, Standing, Step, Stood};
+
+impl Room {
+    /// Starts a step if there is anything to apply and none is under way. At most one at a time: order is kept and a tick costs at
+    /// most one round trip.
+    pub(super) fn step(&mut self, ctx: &mut Context<Self>) -> bool {
+        if self.stepping {
+            return false;
+        }
+        let now = clock::monotonic();
+        self.intake.contribute(now);
+        self.answer_waiters();
+        let add = self.intake.offer(now);
+        if add.is_none() && self.events_out.is_empty() {
+            return false;
+        }
+        self.stepping = true;
+        let events = self.events_out.clone();
+        let sent = (add.as_ref().map(|add| add.op), events.len());
+        let after = Some((self.history.epoch(), self.history.seq()));
+        let step = Step { item: self.view.item.clone(), add, events, after };
+        let hot = self.deps.hot.clone();
+        let answer = async move { hot.step(step).await };
+        ctx.spawn(answer.into_actor(self).map(move |answer, room, ctx| room.absorb(answer, sent, ctx)));
+        true
+    }
+
+    fn absorb(&mut self, answer: Result<Standing, HotError>, sent: (Option<u64>, usize), ctx: &mut Context<Self>) {
+        self.stepping = false;
+        let now = clock::monotonic();
+        match answer {
+            Ok(standing) => self.take_standing(standing, sent, now, ctx),
+            // The journal keeps it and offers it again; who waits goes on waiting, up to the act's own deadline.
+            Err(error) => tracing::warn!(item = %self.view.item, %error, "step without an answer"),
+        }
+        self.tell(ctx);
+        self.end_if_drained(ctx);
+        self.wake(ctx);
+    }
+
+    fn take_standing(&mut self, standing: Standing, sent: (Option<u64>, usize), now: Instant, ctx: &mut Context<Self>) {
+        let (op, events) = sent;
+        let next = self.intake.answered(&standing, now);
+        if let Standing::At(stood) = standing {
+            if op.is_none_or(|op| stood.at >= op) {
+                self.events_out.drain(..events);
+            }
+            self.read(stood, now);
+        }
+        match next {
+            Next::Align => self.align(ctx),
+            Next::Wait if self.intake.is_stuck(now) => {
+                tracing::error!(item = %self.view.item, "the hot store stands across a gap; the durable store's document stays stale");
+            }
+            // Whatever is still to be sent goes with the next turn.
+            Next::Settled | Next::Send(_) | Next::Wait => {}
+        }
+        // Told last: what they asked for is then in the counts that they are shown.
+        self.answer_waiters();
+    }
+
+    fn answer_waiters(&mut self) {
+        self.intake.told().into_iter().for_each(|waiter: Waiter| drop(waiter.send(Ok(()))));
+    }
+
+    /// The hot store lost something: bring the item in line with its document, then offer again.
+    fn align(&mut self, ctx: &mut Context<Self>) {
+        self.stepping = true;
+        let (hot, durable, item) = (self.deps.hot.clone(), self.deps.durable.clone(), self.view.item.clone());
+        let aligned = async move {
+            let document = durable.document(&item).await.map_err(|e| e.to_string())?;
+            hot.align(&item, &document).await.map_err(|e| e.to_string())
+        };
+        ctx.spawn(aligned.into_actor(self).map(|aligned, room, ctx| {
+            room.stepping = false;
+            tracing::warn!(item = %room.view.item, ?aligned, "the hot store had lost state; aligned with the durable store");
+            room.wake(ctx);
+        }));
+    }
+
+    fn read(&mut self, stood: Stood, now: Instant) {
+        self.shown.read(stood.totals, stood.epoch, now);
+        if stood.epoch != self.history.epoch() {
+            self.start_epoch(&stood.events, stood.epoch, stood.seq, now);
+        } else {
+            stood.events.into_iter().for_each(|event| self.number(event, now));
+        }
+        self.publish();
+    }
+
+    /// Another numbering: its events are taken, and everybody gets a snapshot of it.
+    fn start_epoch(&mut self, events: &[Event], epoch: crate::protocol::Epoch, seq: u64, now: Instant) {
+        self.history.restart(epoch, seq);
+        for event in events {
+            self.apply(&event.event);
+        }
+        self.snapshot = None;
+        let bytes = self.snapshot();
+        self.broadcast.push(&Frame::Notice { bytes, seq }, now);
+    }
+
+    /// The next event of the same numbering.
+    fn number(&mut self, event: Event, now: Instant) {
+        self.apply(&event.event);
+        let (bytes, comments) = encode::event(&self.view.item, &self.view, event.seq, &event.event);
+        if !self.history.append(event.seq, bytes.clone()) {
+            return;
+        }
+        self.broadcast.push(&Frame::Event { bytes, seq: event.seq, comments }, now);
+        if let RoomEvent::Ended { totals } = &event.event {
+            let counts = Counts::all(&self.view.reactions, totals, 0);
+            self.finish(counts);
+            self.close_sockets(CloseCode::Ended);
+        }
+    }
+
+    fn apply(&mut self, event: &RoomEvent) {
+        match event {
+            RoomEvent::Comments { list } => self.history.remember_comments(list.iter().cloned()),
+            RoomEvent::Item(view) => self.view = std::sync::Arc::new(view.clone()),
+            RoomEvent::Ending {} if matches!(self.life, Life::Live) => {
+                self.life = Life::Ending { waiting: Vec::new(), folding: false };
+            }
+            RoomEvent::Ending {} | RoomEvent::Ended { .. } => {}
+        }
+    }
+
+    /// Whether acts with an answer are refused for now: what is under way has been waiting for too long.
+    pub(super) fn refuse_stalled(&self) -> Result<(), ApiError> {
+        let stalled = self.intake.oldest_unanswered(clock::monotonic()).is_some_and(|age| age > self.deps.config.stalled_after);
+        if stalled {
+            return Err(ApiError::new(Code::Unavailable, "the hot store does not answer").retry_after(1_000));
+        }
+        if self.intake.waiters() >= self.deps.config.waiting_acts_max {
+            return Err(ApiError::new(Code::Unavailable, "too many acts are waiting in this room").retry_after(1_000));
+        }
+        Ok(())
+    }
+}
