@@ -8,3 +8,4 @@ pub mod config;
 pub mod protocol;
 pub mod room;
 pub mod store;
+pub mod wire;
