@@ -1,5 +1,8 @@
 //! The hot store: counts, unflushed comments and numbered events of live items. See [`contract`].
 
 pub mod contract;
+pub mod journal;
+pub mod memory;
 
 pub use contract::{Add, Aligned, Audit, Event, Flight, HotError, HotStore, Standing, Step, Stood};
+pub use journal::Journal;
