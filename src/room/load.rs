@@ -30,7 +30,13 @@ pub(super) async fn record(deps: &RoomDeps, item: &ItemId, may_create: bool) -> 
 }
 
 /// Everything that a room starts with.
-pub(super) async fn load(deps: &RoomDeps, view: ItemView, journal: Arc<Mutex<Journal>>) -> Result<Loaded, ApiError> {
+///
+/// `journal` finds the node's journal of the item, or makes one from the writer's number that is folded.
+pub(super) async fn load(
+    deps: &RoomDeps,
+    view: ItemView,
+    journal: impl FnOnce(u64) -> Arc<Mutex<Journal>>,
+) -> Result<Loaded, ApiError> {
     let item = &view.item;
     let document = deps.durable.document(item).await.map_err(unavailable)?;
     deps.hot.align(item, &document).await.map_err(unavailable)?;
@@ -39,7 +45,7 @@ pub(super) async fn load(deps: &RoomDeps, view: ItemView, journal: Arc<Mutex<Jou
     let totals = deps.durable.final_totals(item).await.map_err(unavailable)?;
     let final_counts = totals.map(|totals| Counts::all(&view.reactions, &totals, 0));
     Ok(Loaded {
-        intake: Intake::new(journal),
+        intake: Intake::new(journal(document.folded.get(&deps.writer).copied().unwrap_or(0))),
         history: History::new(stood.epoch, stood.seq, deps.config.history_events, comments),
         shown: Shown::new(stood.totals, stood.epoch, deps.config.flush),
         final_counts,

@@ -79,7 +79,7 @@ impl Registry {
 
     async fn start(&self, item: &ItemId, place: &Place, may_create: bool) -> Result<RoomHandle, ApiError> {
         let view = load::record(&self.deps, item, may_create && self.deps.config.auto_create).await?;
-        let loaded = load::load(&self.deps, view, self.journal(item)).await?;
+        let loaded = load::load(&self.deps, view, |folded| self.journal(item, folded)).await?;
         let (rooms, name, mine) = (self.rooms.clone(), item.clone(), Arc::downgrade(place));
         let retire = Box::new(move || {
             if let Some(place) = mine.upgrade() {
@@ -94,10 +94,10 @@ impl Registry {
     }
 
     /// The node's journal of an item; made when first asked for.
-    fn journal(&self, item: &ItemId) -> Arc<Mutex<Journal>> {
+    fn journal(&self, item: &ItemId, folded: u64) -> Arc<Mutex<Journal>> {
         let config = &self.deps.config;
         let bounds = Bounds { numbers_max: config.journal_numbers_max, reoffer: config.flush };
-        let fresh = || Arc::new(Mutex::new(Journal::new(self.deps.writer, bounds)));
+        let fresh = || Arc::new(Mutex::new(Journal::new(self.deps.writer, folded, bounds)));
         self.journals.lock().entry(item.clone()).or_insert_with(fresh).clone()
     }
 

@@ -78,16 +78,17 @@ pub struct Bounds {
 }
 
 impl Journal {
-    /// An empty one. `writer` must be fresh: the numbers begin at 1.
-    pub fn new(writer: WriterId, bounds: Bounds) -> Self {
+    /// An empty one. `folded` is the number that the durable store has of this writer: 0 for a fresh writer; for one whose journal
+    /// of the item had been dropped as empty, what a majority read of the document says, so that no number is given twice.
+    pub fn new(writer: WriterId, folded: u64, bounds: Bounds) -> Self {
         Self {
             writer,
             bounds,
-            base: 0,
+            base: folded,
             entries: VecDeque::new(),
             gross: Gross::default(),
-            acked: 0,
-            answered: 0,
+            acked: folded,
+            answered: folded,
             sent: 0,
             offered_at: None,
             aligned: false,

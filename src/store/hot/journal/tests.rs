@@ -39,7 +39,7 @@ fn stands(at: u64, folded: u64) -> Standing {
 
 /// A journal with contributions 1, 2, 3 … of which the first `acked` are in.
 fn journal(numbers: i64, acked: u64, now: Instant) -> Journal {
-    let mut journal = Journal::new(writer(), BOUNDS);
+    let mut journal = Journal::new(writer(), 0, BOUNDS);
     for n in 1..=i64::try_from(acked).unwrap() {
         journal.contribute(of(n), now).unwrap();
     }
@@ -60,7 +60,7 @@ fn add(prev: u64, op: u64, n: i64) -> Add {
 #[test]
 fn numbers_begin_at_one_and_an_empty_journal_offers_nothing() {
     let now = Instant::now();
-    let mut journal = Journal::new(writer(), BOUNDS);
+    let mut journal = Journal::new(writer(), 0, BOUNDS);
     assert_eq!(journal.offer(now), None);
     assert_eq!(journal.contribute(of(5), now), Ok(1));
     assert_eq!(journal.contribute(of(-2), now), Ok(2));
@@ -198,7 +198,7 @@ fn sums_that_would_leave_64_bits_are_refused_when_they_enter_and_not_when_they_a
 #[test]
 fn comments_go_with_their_own_numbers_and_are_kept_until_folded() {
     let now = Instant::now();
-    let mut journal = Journal::new(writer(), BOUNDS);
+    let mut journal = Journal::new(writer(), 0, BOUNDS);
     for n in 1..=3 {
         let comments = vec![comment(n * 10), comment(n * 10 + 1)];
         journal.contribute(Contribution { increments: Counters::default(), comments }, now).unwrap();
@@ -267,7 +267,7 @@ impl World {
     fn new() -> Self {
         Self {
             item: ItemId::parse("a").unwrap(),
-            journal: Journal::new(writer(), Bounds { numbers_max: 1_000, reoffer: FLUSH }),
+            journal: Journal::new(writer(), 0, Bounds { numbers_max: 1_000, reoffer: FLUSH }),
             core: MemoryCore::new(1),
             past: vec![MemoryCore::new(2)],
             document: Document::default(),
