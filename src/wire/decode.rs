@@ -55,8 +55,8 @@ impl Decoder {
 
     /// Decodes what was read from the socket. `input` is unmasked in place and lent out.
     ///
-    /// Run the iterator to its end: it keeps an incomplete tail when it reaches it, and what is left of `input` when it is
-    /// dropped earlier is lost, which only a socket that is being closed can bear. It ends after a violation.
+    /// Run the iterator to its end: it keeps an incomplete tail when it reaches it, and what is left of `input` when
+    /// it is dropped earlier is lost, which only a socket that is being closed can bear. It ends after a violation.
     pub fn feed<'a>(&'a mut self, input: &'a mut [u8]) -> Frames<'a> {
         Frames { decoder: self, input }
     }

@@ -1,7 +1,7 @@
 //! One frame's header, and the mask that its payload carries (RFC 6455, 5.2 and 5.3).
 //!
-//! Everything that can be told from a header alone is refused here, as early as its bytes arrive. What needs to know the
-//! message under way (order, bound, binary) is the decoder's.
+//! Everything that can be told from a header alone is refused here, as early as its bytes arrive. What needs to know
+//! the message under way (order, bound, binary) is the decoder's.
 
 use super::Violation;
 

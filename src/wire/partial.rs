@@ -1,7 +1,7 @@
 //! What a decoder keeps between two reads: an incomplete header, an incomplete control payload, a message under way.
 //!
-//! Owned by one [`super::Decoder`], made when a read ends inside a frame or a message and dropped when nothing is left in
-//! it. The invariant: a message's memory is at most twice what has arrived, and never over its bound.
+//! Owned by one [`super::Decoder`], made when a read ends inside a frame or a message and dropped when nothing is
+//! left in it. The invariant: a message's memory is at most twice what has arrived, and never over its bound.
 
 use super::Violation;
 use super::decode::EMPTY_FRAGMENTS_MAX;
@@ -21,8 +21,8 @@ pub(super) struct Partial {
 }
 
 impl Partial {
-    /// Adds `input` to the incomplete header. Answers the frame once its header is complete, and how much of `input` the
-    /// header took.
+    /// Adds `input` to the incomplete header. Answers the frame once its header is complete, and how much of `input`
+    /// the header took.
     pub(super) fn parse(&mut self, input: &[u8]) -> Result<(Option<Frame>, usize), Violation> {
         let before = self.head_bytes;
         let free = self.head.get_mut(before..).unwrap_or_default();

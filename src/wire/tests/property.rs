@@ -69,8 +69,8 @@ proptest! {
         sent in vec(prop_oneof![text(), long(), pong()], 1..6),
         cuts in vec(any::<prop::sample::Index>(), 0..40),
     ) {
-        // Scenario: some messages, fragmented and masked by a client, arrive in arbitrary reads. Method: what is told is
-        // what was sent, in order, within the bound, and nothing is left behind.
+        // Scenario: some messages, fragmented and masked by a client, arrive in arbitrary reads. Method: what is told
+        // is what was sent, in order, within the bound, and nothing is left behind.
         let bytes: Vec<u8> = sent.iter().flat_map(|(bytes, _)| bytes.clone()).collect();
         let expected: Vec<Told> = sent.into_iter().flat_map(|(_, told)| told).collect();
         let mut decoder = Decoder::new(MAX_BYTES);
@@ -85,7 +85,8 @@ proptest! {
         bytes in vec(prop_oneof![2 => any::<u8>(), 1 => Just(0x81), 1 => Just(0x01), 1 => Just(0x80)], 0..400),
         cuts in vec(any::<prop::sample::Index>(), 0..10),
     ) {
-        // Scenario: noise with a taste for frames. Method: one read and many tell the same, and hold no more than a bound.
+        // Scenario: noise with a taste for frames. Method: one read and many tell the same, and hold no more than a
+        // bound.
         let (whole, _) = read(&mut Decoder::new(MAX_BYTES), &bytes, &[]);
         let (told, held_max_bytes) = read(&mut Decoder::new(MAX_BYTES), &bytes, &cuts);
         prop_assert_eq!(told, whole);
