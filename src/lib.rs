@@ -4,7 +4,9 @@
 pub mod acts;
 pub mod auth;
 pub mod clock;
+pub mod comments;
 pub mod config;
+pub mod limits;
 pub mod protocol;
 pub mod room;
 pub mod store;

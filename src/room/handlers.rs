@@ -10,12 +10,12 @@ use tokio::sync::oneshot;
 use super::actor::{Life, Room, Waiter};
 use super::encode;
 use super::ending::{gone, unavailable};
-use super::intake::Known;
 use super::messages::{Configure, Contribute, Contributed, End, HandOver, Join, Joined, Leave, TapSums};
 use super::ticker::Tick;
 use crate::protocol::client::Tap;
 use crate::protocol::server::ServerOut;
-use crate::protocol::{ApiError, Code, Comment, Counter, Counts, Epoch, ItemView, Kind, RoomEvent};
+use crate::clock;
+use crate::protocol::{ApiError, Code, Comment, Counter, Counts, Epoch, ItemView, Kind, Millis, RoomEvent};
 use crate::store::durable::ItemChange;
 
 impl Handler<Tick> for Room {
@@ -148,8 +148,8 @@ impl Handler<Contribute> for Room {
 /// What entered the buffer.
 enum Entered {
     Taps,
-    Comment(Comment),
-    Known(Known),
+    Comment(Millis),
+    Known(Millis),
 }
 
 impl Room {
@@ -161,12 +161,19 @@ impl Room {
         self.refuse_stalled()?;
         match what {
             Contribute::Taps(tap) => self.enter_taps(*tap),
-            Contribute::Comment(comment) => match self.intake.comment(comment) {
-                Ok(()) => self.intake.add(Counter::Comments, 1).map(|()| Entered::Comment(comment.clone())).ok_or_else(overflow),
-                Err(known) if known.text == comment.text => Ok(Entered::Known(known)),
-                Err(_) => Err(ApiError::new(Code::Unprocessable, "this key was used for another text")),
-            },
+            Contribute::Comment(comment) => self.enter_comment(comment),
         }
+    }
+
+    fn enter_comment(&mut self, comment: &Comment) -> Result<Entered, ApiError> {
+        if let Some(known) = self.intake.known(comment.id) {
+            let same = known.text == comment.text;
+            return if same { Ok(Entered::Known(known.at)) } else { Err(key_reused()) };
+        }
+        let at = self.intake.comment_time(clock::wall())?;
+        self.intake.add(Counter::Comments, 1).ok_or_else(overflow)?;
+        self.intake.comment(Comment { at, ..comment.clone() });
+        Ok(Entered::Comment(at))
     }
 
     fn enter_taps(&mut self, tap: Tap) -> Result<Entered, ApiError> {
@@ -181,10 +188,15 @@ impl Room {
     fn outcome(&self, entered: Entered) -> Contributed {
         match entered {
             Entered::Taps => Contributed::Taps(self.seen.read().counts.clone()),
-            Entered::Comment(comment) => Contributed::Comment { at: comment.at, created: true },
-            Entered::Known(known) => Contributed::Comment { at: known.at, created: false },
+            Entered::Comment(at) => Contributed::Comment { at, created: true },
+            Entered::Known(at) => Contributed::Comment { at, created: false },
         }
     }
+}
+
+/// The refusal of a key that stands for another comment.
+pub fn key_reused() -> ApiError {
+    ApiError::new(Code::Unprocessable, "this key was used for another text")
 }
 
 fn overflow() -> ApiError {

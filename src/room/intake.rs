@@ -10,13 +10,17 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use crate::protocol::{Comment, CommentId, Counter, Millis};
+use crate::protocol::{ApiError, Code, Comment, CommentId, Counter, Millis};
 use crate::store::hot::journal::{Contribution, Journal, Next};
 use crate::store::hot::{Add, Standing};
 
 /// Comments by key that a room remembers. The durable store has the older ones; this only has to outlast the time between looking
 /// there and coming here, which is under a second, at far less than this many comments.
 const RECENT_COMMENTS_MAX: usize = 4_096;
+
+/// How far a room's comment times may run ahead of the clock: with a millisecond for each, a room takes 1,000 comments a second for
+/// as long as it likes, and this many at once. The busiest recorded show has 46 a second.
+const COMMENTS_AHEAD_MAX_MS: i64 = 1_000;
 
 /// A comment that is there already.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,19 +39,23 @@ pub struct Intake<W> {
     waiting: VecDeque<(u64, W)>,
     recent: HashMap<CommentId, Known>,
     recent_order: VecDeque<CommentId>,
+    last_at: Millis,
 }
 
 impl<W> Intake<W> {
-    /// Goes on with what the node's journal of the item still holds.
-    pub fn new(journal: Arc<Mutex<Journal>>) -> Self {
-        Self {
+    /// Goes on with what the node's journal of the item still holds, after these comments.
+    pub fn new(journal: Arc<Mutex<Journal>>, comments: &[Comment]) -> Self {
+        let mut intake = Self {
             journal,
             gathered: Contribution::default(),
             pending: Vec::new(),
             waiting: VecDeque::new(),
             recent: HashMap::new(),
             recent_order: VecDeque::new(),
-        }
+            last_at: Millis::default(),
+        };
+        comments.iter().for_each(|comment| intake.remember(comment));
+        intake
     }
 
     /// Buffers an increment; `None`, changing nothing, if the sum would leave 64 bits.
@@ -55,10 +63,30 @@ impl<W> Intake<W> {
         self.gathered.increments.add(counter, n)
     }
 
-    /// Buffers a comment, or answers the one that its id stands for already.
-    pub fn comment(&mut self, comment: &Comment) -> Result<(), Known> {
-        if let Some(known) = self.recent.get(&comment.id) {
-            return Err(known.clone());
+    /// The comment that this id stands for already, as far back as the room remembers.
+    pub fn known(&self, id: CommentId) -> Option<&Known> {
+        self.recent.get(&id)
+    }
+
+    /// The time of the next comment: the wall clock's, but later than the last one's, so that times alone order a room's comments.
+    pub fn comment_time(&self, wall: Millis) -> Result<Millis, ApiError> {
+        let at = wall.max(Millis(self.last_at.0 + 1));
+        if at.0 > wall.0 + COMMENTS_AHEAD_MAX_MS {
+            return Err(ApiError::new(Code::RateLimited, "this room takes 1,000 comments a second").retry_after(1_000));
+        }
+        Ok(at)
+    }
+
+    /// Buffers a comment, whose time is [`Intake::comment_time`]'s.
+    pub fn comment(&mut self, comment: Comment) {
+        self.remember(&comment);
+        self.gathered.comments.push(comment);
+    }
+
+    /// A comment is there: the same id again is a retry.
+    pub fn remember(&mut self, comment: &Comment) {
+        if self.recent.contains_key(&comment.id) {
+            return;
         }
         if self.recent_order.len() == RECENT_COMMENTS_MAX
             && let Some(oldest) = self.recent_order.pop_front()
@@ -67,8 +95,7 @@ impl<W> Intake<W> {
         }
         self.recent.insert(comment.id, Known { at: comment.at, text: comment.text.clone() });
         self.recent_order.push_back(comment.id);
-        self.gathered.comments.push(comment.clone());
-        Ok(())
+        self.last_at = self.last_at.max(comment.at);
     }
 
     /// `who` is to be told when everything buffered so far is in the hot store.

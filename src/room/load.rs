@@ -41,11 +41,12 @@ pub(super) async fn load(
     let document = deps.durable.document(item).await.map_err(unavailable)?;
     deps.hot.align(item, &document).await.map_err(unavailable)?;
     let stood = read(deps, item).await?;
-    let comments = recent_comments(deps, item).await?;
+    let comments = known_comments(deps, item).await?;
     let totals = deps.durable.final_totals(item).await.map_err(unavailable)?;
     let final_counts = totals.map(|totals| Counts::all(&view.reactions, &totals, 0));
+    let journal = journal(document.folded.get(&deps.writer).copied().unwrap_or(0));
     Ok(Loaded {
-        intake: Intake::new(journal(document.folded.get(&deps.writer).copied().unwrap_or(0))),
+        intake: Intake::new(journal, &comments),
         history: History::new(stood.epoch, stood.seq, deps.config.history_events, comments),
         shown: Shown::new(stood.totals, stood.epoch, deps.config.flush),
         final_counts,
@@ -61,15 +62,15 @@ async fn read(deps: &RoomDeps, item: &ItemId) -> Result<Stood, ApiError> {
     }
 }
 
-/// The latest comments, flushed and not yet flushed, oldest first.
-async fn recent_comments(deps: &RoomDeps, item: &ItemId) -> Result<Vec<Comment>, ApiError> {
+/// All comments that are not yet flushed, and the latest flushed ones; oldest first.
+async fn known_comments(deps: &RoomDeps, item: &ItemId) -> Result<Vec<Comment>, ApiError> {
     // In this order: a comment that is flushed in between is then in both, not in neither.
     let unflushed = deps.hot.unflushed_comments(item).await.map_err(unavailable)?;
     let mut recent = deps.durable.comments(item, None, SNAPSHOT_COMMENTS).await.map_err(unavailable)?;
     recent.reverse();
     recent.retain(|comment| !unflushed.iter().any(|other| other.id == comment.id));
     recent.extend(unflushed);
-    Ok(recent.split_off(recent.len().saturating_sub(SNAPSHOT_COMMENTS)))
+    Ok(recent)
 }
 
 fn unavailable(error: impl std::fmt::Display) -> ApiError {

@@ -72,12 +72,12 @@ pub struct TapSums {
 }
 
 /// An act that is answered when the hot store has it.
-#[derive(Message, Debug)]
+#[derive(Message, Debug, Clone)]
 #[rtype(result = "Result<Contributed, ApiError>")]
 pub enum Contribute {
     /// Taps with an `id`, or over REST.
     Taps(Tap),
-    /// A comment with its id and time.
+    /// A comment with its id; the room gives it its time.
     Comment(Comment),
 }
 
@@ -106,10 +106,7 @@ pub struct Configure {
 /// A host ends the item; answered with the final counts when they are durable. Again: the same answer.
 #[derive(Message)]
 #[rtype(result = "Result<Arc<Counts>, ApiError>")]
-pub struct End {
-    /// The server's time of the end.
-    pub at: Millis,
-}
+pub struct End;
 
 /// The node stops: everything that is buffered is contributed; answered when the hot store has it.
 #[derive(Message)]

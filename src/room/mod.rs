@@ -11,7 +11,7 @@ mod broadcast;
 pub mod deps;
 mod encode;
 mod ending;
-mod handlers;
+pub mod handlers;
 mod history;
 mod intake;
 mod load;

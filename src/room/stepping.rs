@@ -128,7 +128,10 @@ impl Room {
 
     fn apply(&mut self, event: &RoomEvent) {
         match event {
-            RoomEvent::Comments { list } => self.history.remember_comments(list.iter().cloned()),
+            RoomEvent::Comments { list } => {
+                list.iter().for_each(|comment| self.intake.remember(comment));
+                self.history.remember_comments(list.iter().cloned());
+            }
             RoomEvent::Item(view) => self.view = std::sync::Arc::new(view.clone()),
             RoomEvent::Ending {} if matches!(self.life, Life::Live) => {
                 self.life = Life::Ending { waiting: Vec::new(), folding: false };
