@@ -10,4 +10,5 @@ pub mod limits;
 pub mod protocol;
 pub mod room;
 pub mod store;
+pub mod telemetry;
 pub mod wire;

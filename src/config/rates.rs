@@ -1,5 +1,7 @@
 //! Rates per person.
 
+use super::bounds::{Bound, count, rate};
+
 /// What one person may do in a second. `off` is for load tests: no rates at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RateConfig {
@@ -17,7 +19,20 @@ pub struct RateConfig {
     pub comments_burst: u32,
     /// Comments of a host a second.
     pub host_comments_per_s: u32,
+    /// People, per kind of rate, whose recent use is remembered. A million: 100 MiB at the worst; past it some start anew.
+    pub people_max: usize,
 }
+
+/// Bounds that the file can set.
+pub(super) const BOUNDS: &[Bound<RateConfig>] = &[
+    Bound { key: "tap_messages_per_s", least: 1, most: 10_000, set: |c, n| c.tap_messages_per_s = rate(n) },
+    Bound { key: "taps_per_s", least: 1, most: 1_000_000, set: |c, n| c.taps_per_s = rate(n) },
+    Bound { key: "taps_burst", least: 1, most: 1_000_000, set: |c, n| c.taps_burst = rate(n) },
+    Bound { key: "comments_per_s", least: 1, most: 1_000, set: |c, n| c.comments_per_s = rate(n) },
+    Bound { key: "comments_burst", least: 1, most: 1_000, set: |c, n| c.comments_burst = rate(n) },
+    Bound { key: "host_comments_per_s", least: 1, most: 1_000, set: |c, n| c.host_comments_per_s = rate(n) },
+    Bound { key: "people_max", least: 1_000, most: 100_000_000, set: |c, n| c.people_max = count(n) },
+];
 
 impl Default for RateConfig {
     fn default() -> Self {
@@ -29,6 +44,7 @@ impl Default for RateConfig {
             comments_per_s: 1,
             comments_burst: 5,
             host_comments_per_s: 10,
+            people_max: 1_000_000,
         }
     }
 }

@@ -2,6 +2,15 @@
 
 use std::time::Duration;
 
+use super::bounds::{Bound, count};
+use super::error::ConfigError;
+use super::ms;
+
+/// The tick that people still see as at once, and the one below which a room only makes work. Milliseconds.
+const TICK_MS: std::ops::RangeInclusive<u64> = 10..=1_000;
+/// The flush interval; ten minutes would be a journal that is full before it is folded. Milliseconds.
+const FLUSH_MS: std::ops::RangeInclusive<u64> = 10..=600_000;
+
 /// Every bound of a room, with its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoomConfig {
@@ -29,6 +38,39 @@ pub struct RoomConfig {
     pub linger: Duration,
     /// Whether an unknown item is made by whoever first opens a socket to it or acts on it.
     pub auto_create: bool,
+}
+
+/// Bounds that the file can set.
+pub(super) const BOUNDS: &[Bound<RoomConfig>] = &[
+    Bound { key: "rooms_max", least: 1, most: 10_000_000, set: |c, n| c.rooms_max = count(n) },
+    Bound { key: "mailbox_max", least: 16, most: 1_000_000, set: |c, n| c.mailbox_max = count(n) },
+    Bound { key: "waiting_acts_max", least: 1, most: 1_000_000, set: |c, n| c.waiting_acts_max = count(n) },
+    Bound { key: "history_events", least: 1, most: 1_000_000, set: |c, n| c.history_events = count(n) },
+    Bound { key: "relay_events_max", least: 1, most: 100_000, set: |c, n| c.relay_events_max = count(n) },
+    Bound { key: "journal_numbers_max", least: 64, most: 1_000_000, set: |c, n| c.journal_numbers_max = count(n) },
+    Bound { key: "act_timeout_ms", least: 100, most: 300_000, set: |c, n| c.act_timeout = ms(n) },
+    Bound { key: "stalled_after_ms", least: 100, most: 300_000, set: |c, n| c.stalled_after = ms(n) },
+    Bound { key: "linger_ms", least: 0, most: 86_400_000, set: |c, n| c.linger = ms(n) },
+];
+
+impl RoomConfig {
+    pub(super) fn set_intervals(&mut self, tick_ms: Option<u64>, flush_ms: Option<u64>) -> Result<(), ConfigError> {
+        let within = |field: &str, value: u64, range: std::ops::RangeInclusive<u64>| {
+            let why = || format!("{value} is not {} to {}", range.start(), range.end());
+            if range.contains(&value) { Ok(ms(value)) } else { Err(ConfigError::bad(field, why())) }
+        };
+        if let Some(value) = tick_ms {
+            self.tick = within("tick_ms", value, TICK_MS)?;
+        }
+        if let Some(value) = flush_ms {
+            self.flush = within("flush_ms", value, FLUSH_MS)?;
+        }
+        if self.flush < self.tick {
+            let why = format!("{} ms is below the tick of {} ms", self.flush.as_millis(), self.tick.as_millis());
+            return Err(ConfigError::bad("flush_ms", why));
+        }
+        Ok(())
+    }
 }
 
 impl Default for RoomConfig {

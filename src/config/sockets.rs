@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use super::bounds::{Bound, count};
+use super::ms;
+
 /// Every bound of a socket, with its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SocketConfig {
@@ -24,6 +27,19 @@ pub struct SocketConfig {
     /// Acts with an answer that one socket may have under way; one more is `rate_limited`.
     pub acts_in_flight_max: usize,
 }
+
+/// Bounds that the file can set.
+pub(super) const BOUNDS: &[Bound<SocketConfig>] = &[
+    Bound { key: "sockets_max", least: 1, most: 10_000_000, set: |c, n| c.sockets_max = count(n) },
+    Bound { key: "ping_ms", least: 100, most: 25_000, set: |c, n| c.ping = ms(n) },
+    Bound { key: "message_max_bytes", least: 1_024, most: 1 << 20, set: |c, n| c.message_max_bytes = count(n) },
+    Bound { key: "outbox_events_max", least: 1, most: 1_000_000, set: |c, n| c.outbox_events_max = count(n) },
+    Bound { key: "outbox_bytes_max", least: 4_096, most: 1 << 30, set: |c, n| c.outbox_bytes_max = count(n) },
+    Bound { key: "slow_grace_ms", least: 10, most: 120_000, set: |c, n| c.slow_grace = ms(n) },
+    Bound { key: "user_timeout_ms", least: 100, most: 600_000, set: |c, n| c.user_timeout = ms(n) },
+    Bound { key: "reconnect_spread_ms", least: 0, most: 600_000, set: |c, n| c.reconnect_spread = ms(n) },
+    Bound { key: "acts_in_flight_max", least: 1, most: 10_000, set: |c, n| c.acts_in_flight_max = count(n) },
+];
 
 impl SocketConfig {
     /// How long a socket may be silent: 2.5 pings, so that one lost ping does not end it.
