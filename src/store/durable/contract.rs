@@ -62,7 +62,8 @@ impl From<&Comment> for CommentCursor {
     }
 }
 
-/// One change of an item's record; conditional on what it says, atomic.
+/// One change of an item's record; conditional on what it says, atomic. Equal settings, a second creation and a second end
+/// change nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ItemChange {
     /// Insert it unless it is there.
@@ -115,6 +116,7 @@ pub trait DurableStore: Send + Sync + 'static {
     async fn insert_comments(&self, item: &ItemId, comments: &[Comment]) -> Result<Inserted, DurableError>;
 
     /// Applies flights, each only where its document stands at the flight's fold; one statement per flight, one bulk, majority.
+    /// One that cannot be applied fails the call, but not the others: asked again, those do not match.
     async fn apply(&self, flights: &[Flight]) -> Result<Vec<Applied>, DurableError>;
 
     /// Comments before `before` (or the newest), newest first, at most `limit`.

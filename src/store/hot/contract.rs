@@ -23,9 +23,12 @@ pub struct Step {
     pub item: ItemId,
     /// What the writer adds, if anything.
     pub add: Option<Add>,
-    /// Events to number after the add's own; taken only if the add was (or there was none).
+    /// Events to number after the add's own; taken if there is no add, or if the item then stands at its `op` or higher, by this step or
+    /// an earlier one: the same condition that tells that the add is in. After a lost reply they may so be numbered twice, which is
+    /// harmless, since each tells a state; a comments event, which does not, comes from the add and once.
     pub events: Vec<RoomEvent>,
-    /// The last event that the reader knows, by epoch and number: events after it are answered.
+    /// The last event that the reader knows, by epoch and number: events after it are answered. `None`: it knows none, all
+    /// that are kept are answered.
     pub after: Option<(Epoch, u64)>,
 }
 
@@ -56,7 +59,8 @@ pub enum Standing {
 /// The answer to a step; whatever happened, it tells where the item stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stood {
-    /// The writer's number that the item stands at; 0: none. Equal to `op` if the add is in, by this step or an earlier one.
+    /// The writer's number that the item stands at; 0: none, or a step without an add, which names no writer. Equal to `op` if the
+    /// add is in, by this step or an earlier one.
     pub at: u64,
     /// The writer's number that the durable store has, as far as the item knows.
     pub folded: u64,
@@ -103,7 +107,8 @@ pub struct Flight {
 pub enum Aligned {
     /// The flight was settled: `delta -= flight`, `base += flight`.
     Settled,
-    /// The item was missing or behind: laid anew from the document, in a new epoch.
+    /// The item was missing or behind: laid anew from the document, in a new epoch, with no unflushed comments; the writers
+    /// give again what is not in the document.
     LaidAnew,
     /// The item was not behind its document.
     Nothing,
@@ -151,7 +156,7 @@ pub trait HotStore: Send + Sync + 'static {
     /// names, lays a missing or older item anew, never goes backwards.
     async fn align(&self, item: &ItemId, document: &Document) -> Result<Aligned, HotError>;
 
-    /// Items with something to fold, at most `limit`, in no particular order.
+    /// Items with something to fold or a flight to settle, at most `limit`, in no particular order; repeated listings come by all.
     async fn dirty(&self, limit: usize) -> Result<Vec<ItemId>, HotError>;
 
     /// Totals of each item in the order asked; `None`: the store does not have it.
