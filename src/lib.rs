@@ -6,6 +6,7 @@ pub mod auth;
 pub mod clock;
 pub mod comments;
 pub mod config;
+pub mod flush;
 pub mod limits;
 pub mod protocol;
 pub mod room;
