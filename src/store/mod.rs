@@ -2,3 +2,6 @@
 
 pub mod durable;
 pub mod hot;
+pub mod log;
+
+pub use log::{ContributionLog, LogError, LogRow};

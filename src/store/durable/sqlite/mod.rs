@@ -1,0 +1,166 @@
+//! The embedded durable store: one SQLite database in the data folder, which is also the log of contributions.
+//!
+//! One thread writes, in groups ([`writer`]); a few connections read, each a consistent snapshot ([`readers`]); the folder belongs
+//! to one process ([`open`]). What is answered is on the disk: WAL with `synchronous=FULL`, one fsync per group. SQL lives beside
+//! what it is about: [`items`], [`folds`], [`comments`], [`log`].
+
+mod comments;
+mod folds;
+mod items;
+mod log;
+mod open;
+mod readers;
+mod value;
+mod writer;
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use async_trait::async_trait;
+
+use crate::protocol::{Comment, CommentId, Counters, ItemId, ItemState, ItemView};
+use crate::store::durable::contract::{
+    Applied, CommentCursor, Document, DurableError, DurableStore, Inserted, ItemChange, ItemPage,
+};
+use crate::store::hot::Flight;
+use crate::store::log::{ContributionLog, LogError, LogRow};
+
+pub use open::{DATABASE_FILE, LOCK_FILE, OpenError, SCHEMA_VERSION};
+use readers::Readers;
+use writer::Writer;
+
+/// See the module.
+pub struct SqliteStore {
+    writer: Writer,
+    readers: Readers,
+    counts: WriteCounts,
+}
+
+/// Statements that reached the disk, per kind of `heartline_durable_writes_total`.
+#[derive(Debug, Default)]
+pub struct WriteCounts {
+    fold: AtomicU64,
+    comments: AtomicU64,
+    log: AtomicU64,
+}
+
+impl WriteCounts {
+    /// Flights: one statement each.
+    pub fn fold(&self) -> u64 {
+        self.fold.load(Ordering::Relaxed)
+    }
+
+    /// Inserts of one item's comments.
+    pub fn comments(&self) -> u64 {
+        self.comments.load(Ordering::Relaxed)
+    }
+
+    /// Appends to the log of contributions.
+    pub fn log(&self) -> u64 {
+        self.log.load(Ordering::Relaxed)
+    }
+}
+
+impl SqliteStore {
+    /// Opens the database in a folder, which is made if need be and belongs to this process until the store is closed. Blocks.
+    pub fn open(folder: &Path) -> Result<Self, OpenError> {
+        let opened = open::open(folder)?;
+        let readers = Readers::new(opened.readers);
+        let writer = Writer::start(opened.writer, opened.lock).map_err(OpenError::thread)?;
+        Ok(Self { writer, readers, counts: WriteCounts::default() })
+    }
+
+    /// What was written so far.
+    pub fn counts(&self) -> &WriteCounts {
+        &self.counts
+    }
+}
+
+#[async_trait]
+impl DurableStore for SqliteStore {
+    async fn change_item(&self, change: ItemChange) -> Result<Option<(ItemView, bool)>, DurableError> {
+        self.writer.run(move |desk| items::change(desk.connection, &change)).await
+    }
+
+    async fn item(&self, item: &ItemId) -> Result<Option<ItemView>, DurableError> {
+        let item = item.clone();
+        self.readers.run(move |connection| items::one(connection, &item)).await
+    }
+
+    async fn final_totals(&self, item: &ItemId) -> Result<Option<Counters>, DurableError> {
+        let item = item.clone();
+        self.readers.run(move |connection| items::final_totals(connection, &item)).await
+    }
+
+    async fn items(
+        &self,
+        state: Option<ItemState>,
+        cursor: Option<&ItemId>,
+        limit: usize,
+    ) -> Result<ItemPage, DurableError> {
+        let cursor = cursor.cloned();
+        self.readers.run(move |connection| items::page(connection, state, cursor.as_ref(), limit)).await
+    }
+
+    async fn document(&self, item: &ItemId) -> Result<Document, DurableError> {
+        let item = item.clone();
+        self.readers.run(move |connection| folds::document(connection, &item)).await
+    }
+
+    async fn insert_comments(&self, item: &ItemId, comments: &[Comment]) -> Result<Inserted, DurableError> {
+        if comments.is_empty() {
+            return Ok(Inserted::default());
+        }
+        let (item, comments) = (item.clone(), comments.to_vec());
+        let inserted = self.writer.run(move |desk| comments::insert(desk.connection, &item, &comments)).await?;
+        self.counts.comments.fetch_add(1, Ordering::Relaxed);
+        Ok(inserted)
+    }
+
+    async fn apply(&self, flights: &[Flight]) -> Result<Vec<Applied>, DurableError> {
+        let flights = flights.to_vec();
+        let statements = flights.len() as u64;
+        let outcomes = self.writer.run(move |desk| folds::apply(desk, &flights)).await?;
+        self.counts.fold.fetch_add(statements, Ordering::Relaxed);
+        outcomes.into_iter().collect()
+    }
+
+    async fn comments(
+        &self,
+        item: &ItemId,
+        before: Option<CommentCursor>,
+        limit: usize,
+    ) -> Result<Vec<Comment>, DurableError> {
+        let item = item.clone();
+        self.readers.run(move |connection| comments::page(connection, &item, before, limit)).await
+    }
+
+    async fn comment(&self, item: &ItemId, id: CommentId) -> Result<Option<Comment>, DurableError> {
+        let item = item.clone();
+        self.readers.run(move |connection| comments::one(connection, &item, id)).await
+    }
+
+    async fn close(&self) {
+        self.readers.close().await;
+        self.writer.close().await;
+    }
+}
+
+#[async_trait]
+impl ContributionLog for SqliteStore {
+    async fn append(&self, rows: Vec<LogRow>) -> Result<(), LogError> {
+        self.writer.run(move |desk| log::append(desk, &rows)).await.map_err(|DurableError(why)| LogError(why))?;
+        self.counts.log.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    async fn read(&self) -> Result<Vec<LogRow>, LogError> {
+        self.readers.run(log::read).await.map_err(|DurableError(why)| LogError(why))
+    }
+}
+
+impl From<rusqlite::Error> for DurableError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self(error.to_string())
+    }
+}

@@ -1,0 +1,71 @@
+//! Gathers the steps of a tick, makes their rows durable in one commit, then applies and answers them.
+//!
+//! Steps of one item keep their order. Nothing of a batch whose commit failed is applied: its writers offer it again.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, sleep_until};
+
+use super::Shared;
+use super::core::Admitted;
+use crate::store::hot::contract::{HotError, Standing, Step};
+use crate::store::log::LogRow;
+
+/// How long the first step of a batch waits for others: rooms tick in phase, so a node's steps come within a millisecond or
+/// two; longer would show as latency of every ack.
+const GATHER: Duration = Duration::from_millis(2);
+/// Steps of one batch: bounds how long a commit takes (some 100 ms here) and what it holds in memory. The rest go with the next.
+const BATCH_MAX: usize = 8_192;
+
+/// A step and who waits for it.
+pub(super) struct Waiting {
+    pub step: Step,
+    pub answer: oneshot::Sender<Result<Standing, HotError>>,
+}
+
+/// Runs until the store is dropped. At most one batch per tick: who comes too late for one goes with the next.
+pub(super) async fn run(shared: std::sync::Arc<Shared>, mut waiting: mpsc::Receiver<Waiting>, tick: Duration) {
+    let mut not_before = Instant::now();
+    let mut batch = Vec::new();
+    while let Some(first) = waiting.recv().await {
+        batch.push(first);
+        sleep_until(not_before.max(Instant::now() + GATHER.min(tick))).await;
+        not_before = Instant::now() + tick;
+        while batch.len() < BATCH_MAX
+            && let Ok(next) = waiting.try_recv()
+        {
+            batch.push(next);
+        }
+        commit(&shared, std::mem::take(&mut batch)).await;
+    }
+}
+
+async fn commit(shared: &Shared, batch: Vec<Waiting>) {
+    let _gate = shared.gate.lock().await;
+    shared.round_trips.fetch_add(1, Ordering::Relaxed);
+    let rows = rows(shared, &batch);
+    if !rows.is_empty()
+        && let Err(failure) = shared.log.append(rows).await
+    {
+        for Waiting { answer, .. } in batch {
+            // Who waited may have given up; the outcome is unknown to them either way.
+            let _ = answer.send(Err(HotError::Unavailable(failure.to_string())));
+        }
+        return;
+    }
+    let mut core = shared.core.lock();
+    for Waiting { step, answer } in batch {
+        let _ = answer.send(core.step(&step));
+    }
+}
+
+/// The rows of those adds that will be applied. One that would not be, or would overflow, is found out again when it is applied.
+fn rows(shared: &Shared, batch: &[Waiting]) -> Vec<LogRow> {
+    let core = shared.core.lock();
+    let mut admitted = Admitted::default();
+    let adds = batch.iter().filter_map(|waiting| Some((&waiting.step.item, waiting.step.add.as_ref()?)));
+    let taken = adds.filter(|(item, add)| matches!(core.admit(&mut admitted, item, add), Ok(true)));
+    taken.map(|(item, add)| LogRow { item: item.clone(), add: add.clone() }).collect()
+}
