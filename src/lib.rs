@@ -2,7 +2,9 @@
 //! imports only from the floors under its own.
 
 pub mod acts;
+pub mod api;
 pub mod auth;
+pub mod cli;
 pub mod clock;
 pub mod comments;
 pub mod config;

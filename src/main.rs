@@ -1,3 +1,9 @@
 //! Starts the server.
 
-fn main() {}
+use std::process::ExitCode;
+
+use heartline::cli;
+
+fn main() -> ExitCode {
+    cli::run(std::env::args_os(), |config| anyhow::bail!("no composition to serve {} with", config.server.listen))
+}

@@ -12,7 +12,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
-use super::read::{Read, ReadCounters, ReadGauges, Sample};
+use super::read::{ReadCounters, ReadGauges, Sample};
 
 /// What the text of [`Metrics::expose`] is (OpenMetrics 1.0).
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -122,24 +122,12 @@ impl Metrics {
     }
 
     /// Joins in counters that somebody else keeps. `name` comes without the prefix and without `_total`.
-    pub fn read_counters(
-        &self,
-        name: &'static str,
-        help: &'static str,
-        samples: Vec<(Option<(&'static str, &'static str)>, Read<u64>)>,
-    ) {
-        let samples = samples.into_iter().map(|(label, read)| Sample { label, read }).collect();
+    pub fn read_counters(&self, name: &'static str, help: &'static str, samples: Vec<Sample<u64>>) {
         self.registry.write().register_collector(Box::new(ReadCounters { name, help, samples }));
     }
 
     /// Joins in numbers that rise and fall and that somebody else keeps.
-    pub fn read_gauges(
-        &self,
-        name: &'static str,
-        help: &'static str,
-        samples: Vec<(Option<(&'static str, &'static str)>, Read<f64>)>,
-    ) {
-        let samples = samples.into_iter().map(|(label, read)| Sample { label, read }).collect();
+    pub fn read_gauges(&self, name: &'static str, help: &'static str, samples: Vec<Sample<f64>>) {
         self.registry.write().register_collector(Box::new(ReadGauges { name, help, samples }));
     }
 
@@ -242,9 +230,9 @@ mod tests {
         let metrics = Metrics::new();
         let kept = Arc::new(AtomicU64::new(0));
         let (read, also) = (Arc::clone(&kept), Arc::clone(&kept));
-        let labelled = Some(("kind", "a"));
-        metrics.read_counters("kept", "Kept", vec![(labelled, Box::new(move || read.load(Ordering::Relaxed)))]);
-        metrics.read_gauges("lag_seconds", "Lag", vec![(None, Box::new(move || also.load(Ordering::Relaxed) as f64))]);
+        let counted = Sample::labelled("kind", "a", move || read.load(Ordering::Relaxed));
+        metrics.read_counters("kept", "Kept", vec![counted]);
+        metrics.read_gauges("lag_seconds", "Lag", Sample::plain(move || also.load(Ordering::Relaxed) as f64));
         kept.store(7, Ordering::Relaxed);
         let text = metrics.expose().unwrap();
         assert!(text.contains("# TYPE heartline_kept counter\nheartline_kept_total{kind=\"a\"} 7"), "{text}");

@@ -5,3 +5,4 @@ pub mod metrics;
 pub mod read;
 
 pub use metrics::Metrics;
+pub use read::Sample;

@@ -12,9 +12,21 @@ use prometheus_client::metrics::gauge::ConstGauge;
 pub type Read<N> = Box<dyn Fn() -> N + Send + Sync>;
 
 /// A sample: its label, if it has one, and where it is read.
-pub(super) struct Sample<N> {
-    pub label: Option<(&'static str, &'static str)>,
-    pub read: Read<N>,
+pub struct Sample<N> {
+    pub(super) label: Option<(&'static str, &'static str)>,
+    pub(super) read: Read<N>,
+}
+
+impl<N> Sample<N> {
+    /// The only sample of its name.
+    pub fn plain(read: impl Fn() -> N + Send + Sync + 'static) -> Vec<Self> {
+        vec![Self { label: None, read: Box::new(read) }]
+    }
+
+    /// One of several, each with a value of the same label.
+    pub fn labelled(label: &'static str, value: &'static str, read: impl Fn() -> N + Send + Sync + 'static) -> Self {
+        Self { label: Some((label, value)), read: Box::new(read) }
+    }
 }
 
 /// One family of samples under one name.
