@@ -12,6 +12,7 @@ pub mod flush;
 pub mod limits;
 pub mod protocol;
 pub mod room;
+pub mod session;
 pub mod store;
 pub mod telemetry;
 pub mod wire;
