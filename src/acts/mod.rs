@@ -8,6 +8,8 @@ mod perform;
 mod reads;
 mod rights;
 
+pub mod door;
+
 use std::sync::Arc;
 
 pub use audit::{AuditCounter, AuditView};

@@ -1,0 +1,99 @@
+//! What the socket doors (viewers' relays, hosts' sessions) stand on, in one place because neither may import the other.
+//!
+//! [`SocketActs`] is the part of [`Acts`] that a socket needs; the doors take it as a trait so that they are tested over
+//! rooms that do what a test wants.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::{Act, Acts, Admitted, Outcome};
+use crate::auth::Caller;
+use crate::clock;
+use crate::config::SocketConfig;
+use crate::protocol::server::AckBody;
+use crate::protocol::{ApiError, ItemId, Millis};
+use crate::room::RoomHandle;
+use crate::session::words::HelloRules;
+use crate::session::{Deed, Now, SocketStats};
+
+/// Opens rooms and does acts for sockets.
+#[async_trait(?Send)]
+pub trait SocketActs: Send + Sync {
+    /// See [`Acts::open`].
+    async fn open(&self, item: &ItemId) -> Result<RoomHandle, ApiError>;
+    /// See [`Acts::perform`].
+    async fn perform(&self, caller: &Caller, item: &ItemId, act: Act) -> Result<Outcome, ApiError>;
+    /// See [`Acts::admit_taps`].
+    fn admit_taps(&self, caller: &Caller, item: &ItemId, n: u32) -> Result<Admitted, ApiError>;
+}
+
+#[async_trait(?Send)]
+impl SocketActs for Acts {
+    async fn open(&self, item: &ItemId) -> Result<RoomHandle, ApiError> {
+        self.open(item).await
+    }
+
+    async fn perform(&self, caller: &Caller, item: &ItemId, act: Act) -> Result<Outcome, ApiError> {
+        self.perform(caller, item, act).await
+    }
+
+    fn admit_taps(&self, caller: &Caller, item: &ItemId, n: u32) -> Result<Admitted, ApiError> {
+        self.admit_taps(caller, item, n)
+    }
+}
+
+/// Who a token names.
+pub type Verify = dyn Fn(&str, Millis) -> Result<Caller, ApiError> + Send + Sync;
+/// A new anonymous person with their token; `unauthorized` where none are let in.
+pub type Anonymous = dyn Fn(Millis) -> Result<(String, Caller), ApiError> + Send + Sync;
+
+/// What every socket of a node is served with. Cloning is a few reference counts.
+#[derive(Clone)]
+pub struct Door {
+    /// What people can do.
+    pub acts: Arc<dyn SocketActs>,
+    /// Who a token names.
+    pub verify: Arc<Verify>,
+    /// Who comes without one.
+    pub anonymous: Arc<Anonymous>,
+    /// Bounds and intervals.
+    pub config: Arc<SocketConfig>,
+    /// What every `hello` tells alike.
+    pub hello: Arc<HelloRules>,
+    /// Counters.
+    pub stats: Arc<SocketStats>,
+}
+
+impl Door {
+    /// The person behind an opening, and the token that they are given if they came without one.
+    pub fn identify(&self, token: Option<&str>, now: Millis) -> Result<(Caller, Option<String>), ApiError> {
+        match token {
+            Some(token) => (self.verify)(token, now).map(|caller| (caller, None)),
+            None => (self.anonymous)(now).map(|(token, caller)| (caller, Some(token))),
+        }
+    }
+}
+
+/// Both clocks, now.
+pub fn now() -> Now {
+    Now { at: clock::monotonic(), wall: clock::wall() }
+}
+
+/// The act that a socket's message asks for.
+pub fn act_of(deed: Deed) -> Act {
+    match deed {
+        Deed::Tap(tap) => Act::Tap(tap),
+        Deed::Comment(comment) => Act::Comment(comment),
+    }
+}
+
+/// The fields of the `ack` that tells an outcome.
+pub fn ack_of(outcome: &Outcome) -> AckBody<'_> {
+    match outcome {
+        Outcome::Tapped { accepted, counts } => AckBody::Tapped { accepted: *accepted, counts },
+        Outcome::Commented { id, at, .. } => AckBody::Commented { comment: *id, at: *at },
+        // Not asked for over sockets.
+        Outcome::ItemPut { .. } | Outcome::Ended { .. } => AckBody::Done {},
+    }
+}
