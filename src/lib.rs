@@ -11,6 +11,7 @@ pub mod config;
 pub mod flush;
 pub mod limits;
 pub mod protocol;
+pub mod relay;
 pub mod room;
 pub mod session;
 pub mod store;

@@ -8,6 +8,8 @@ mod perform;
 mod reads;
 mod rights;
 
+#[cfg(test)]
+pub mod bench;
 pub mod door;
 
 use std::sync::Arc;
