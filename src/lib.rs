@@ -16,4 +16,5 @@ pub mod room;
 pub mod session;
 pub mod store;
 pub mod telemetry;
+pub mod studio;
 pub mod wire;

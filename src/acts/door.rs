@@ -4,7 +4,9 @@
 //! rooms that do what a test wants.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use actix::Message;
 use async_trait::async_trait;
 
 use super::{Act, Acts, Admitted, Outcome};
@@ -73,6 +75,28 @@ impl Door {
             None => (self.anonymous)(now).map(|(token, caller)| (caller, Some(token))),
         }
     }
+}
+
+/// How long a peer has to read our farewell and answer it. The slow have [`SocketConfig::slow_grace`].
+pub const CLOSE_WAIT: Duration = Duration::from_secs(5);
+/// How long a goodbye waits for all peers together before it cuts them: a farewell's own wait ends before.
+pub const GOODBYE_WAIT: Duration = Duration::from_secs(8);
+
+/// Send every socket away with `bye` and 4000, each with a delay drawn from the spread. Whoever comes later is sent away too.
+#[derive(Message, Debug, Clone, Copy)]
+#[rtype(result = "GoodbyeReport")]
+pub struct Goodbye {
+    /// Over how long clients are to come back. Milliseconds.
+    pub spread_ms: u64,
+}
+
+/// What a goodbye came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct GoodbyeReport {
+    /// Sockets that were there.
+    pub told: usize,
+    /// Of them those whose peers did not answer in time.
+    pub cut: usize,
 }
 
 /// Both clocks, now.

@@ -10,14 +10,12 @@ use tokio::time::timeout;
 
 use super::hub::Hub;
 use super::opening::{Opening, adopt};
-use crate::acts::door::Door;
+use crate::acts::door::{Door, GOODBYE_WAIT, Goodbye, GoodbyeReport};
 use crate::room::{Frames, SubscriberId};
 use crate::session::opening::fresh_id;
 
 /// How often deadlines are looked at: the grain of pings, silence and farewells, all of which are seconds.
 const SWEEP: Duration = Duration::from_secs(1);
-/// How long peers have to read their goodbye before they are cut. The farewell's own wait ends before.
-const GOODBYE_WAIT: Duration = Duration::from_secs(8);
 /// Messages that senders who respect the bound may have waiting. A room has at most one frame list on its way to a relay,
 /// so this is a bound on rooms with news at once; above it they wait for their turn, in order.
 const MAILBOX_MAX: usize = 16_384;
@@ -27,23 +25,6 @@ const MAILBOX_MAX: usize = 16_384;
 #[derive(Message, Debug, Clone, Copy)]
 #[rtype(result = "()")]
 pub struct Gather;
-
-/// Send every socket away with `bye` and 4000, each with a delay drawn from the spread. Whoever comes later is sent away too.
-#[derive(Message, Debug, Clone, Copy)]
-#[rtype(result = "GoodbyeReport")]
-pub struct Goodbye {
-    /// Over how long clients are to come back. Milliseconds.
-    pub spread_ms: u64,
-}
-
-/// What a goodbye came to.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct GoodbyeReport {
-    /// Sockets that were there.
-    pub told: usize,
-    /// Of them those that had not closed in time.
-    pub cut: usize,
-}
 
 /// A socket that knows its place has its turn; which one stands in the hub.
 #[derive(Message)]

@@ -12,14 +12,13 @@ use super::batch::{Batch, Rest, begin};
 use super::burst::{Wrote, write, wrote};
 use super::hub::Hub;
 use super::socket::{Socket, Stage};
+use crate::acts::door::CLOSE_WAIT;
 use crate::clock;
 use crate::protocol::CloseCode;
 use crate::session::stats::NO_CODE;
 use crate::session::{Bounds, Class, Held, Outbox, Overflow, Piece, words};
 use crate::wire::encode;
 
-/// How long a peer has to read our farewell and answer it. The slow have [`crate::config::SocketConfig::slow_grace`].
-const CLOSE_WAIT: Duration = Duration::from_secs(5);
 /// Frames in one gathered write: more than a socket that caught up has, and a fraction of the kernel's 1,024.
 const SLICES: usize = 16;
 

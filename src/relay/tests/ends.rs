@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use super::{Relayed, opening};
 use crate::acts::bench::{Seen, until};
+use crate::acts::door::{Goodbye, GoodbyeReport};
 use crate::config::SocketConfig;
-use crate::relay::{Goodbye, GoodbyeReport};
 
 #[actix_rt::test]
 async fn a_silent_client_is_closed_and_one_that_pongs_is_not() {
