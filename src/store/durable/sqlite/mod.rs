@@ -10,6 +10,8 @@ mod items;
 mod log;
 mod open;
 mod readers;
+#[cfg(test)]
+mod tests;
 mod value;
 mod writer;
 

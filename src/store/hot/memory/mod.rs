@@ -9,6 +9,8 @@ mod core;
 mod ledger;
 mod recovery;
 mod stream;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
