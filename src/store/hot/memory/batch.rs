@@ -16,7 +16,8 @@ use crate::store::log::LogRow;
 /// How long the first step of a batch waits for others: rooms tick in phase, so a node's steps come within a millisecond or
 /// two; longer would show as latency of every ack.
 const GATHER: Duration = Duration::from_millis(2);
-/// Steps of one batch: bounds how long a commit takes (some 100 ms here) and what it holds in memory. The rest go with the next.
+/// Steps of one batch: bounds how long a commit takes (a SQLite log takes 20,000 rows a second and more) and what it holds in
+/// memory. The rest go with the next.
 const BATCH_MAX: usize = 8_192;
 
 /// A step and who waits for it.
