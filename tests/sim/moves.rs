@@ -7,6 +7,7 @@ use heartline::store::hot::{Add, Aligned, Flight, Standing, Step, Stood};
 use rand::RngExt;
 
 use crate::guards::Guard;
+use crate::hot::Hot;
 use crate::world::{Fate, Ghost, World, name, note};
 use crate::writer::Doing;
 
@@ -52,6 +53,9 @@ impl World {
                 }
                 let (now, across_gaps) = (self.now, self.without == Some(Guard::Gap));
                 self.writers[n].answered(&standing, now, across_gaps);
+                if self.writers[n].journal.stale_since() == Some(now) {
+                    self.see("a writer before a gap");
+                }
             }
         }
     }
@@ -111,16 +115,23 @@ impl World {
                 self.ghosts.push(Ghost::Align(document));
                 None
             }
-            Fate::ReplyLost => {
-                self.hot.align(&document);
-                None
-            }
-            Fate::Answered => {
-                let aligned = self.hot.align(&document);
+            Fate::ReplyLost | Fate::Answered => {
+                let aligned = self.hot_aligns(&document);
                 note!(self, "    {aligned:?} {:?}", self.hot.audit());
-                Some(aligned)
+                (fate == Fate::Answered).then_some(aligned)
             }
         }
+    }
+
+    fn hot_aligns(&mut self, document: &Document) -> Aligned {
+        let aligned = self.hot.align(document);
+        self.see(match aligned {
+            Aligned::Settled => "settled",
+            Aligned::LaidAnew => "laid anew",
+            Aligned::Nothing => "nothing to align",
+            Aligned::DurableBehind => "aligned with an old document",
+        });
+        aligned
     }
 
     /// One step of some flusher.
@@ -191,12 +202,24 @@ impl World {
                 self.ghosts.push(Ghost::Claim(gone));
                 None
             }
-            Fate::ReplyLost => {
-                self.hot.claim(&gone);
-                None
+            Fate::ReplyLost | Fate::Answered => {
+                let claimed = self.hot_claims(&gone);
+                (fate == Fate::Answered).then_some(claimed)
             }
-            Fate::Answered => Some(self.hot.claim(&gone)),
         }
+    }
+
+    fn hot_claims(&mut self, gone: &[WriterId]) -> Option<Flight> {
+        let known = |hot: &mut Hot| gone.iter().filter(|id| hot.stood(id).is_some_and(|stood| stood.at > 0)).count();
+        let (known_before, before) = (known(&mut self.hot), self.hot.audit());
+        let claimed = self.hot.claim(gone);
+        if known(&mut self.hot) < known_before {
+            self.see("a gone writer left out");
+        }
+        if before.is_some_and(|audit| audit.flight.is_some()) {
+            self.see("a crashed flight carried on with");
+        }
+        claimed
     }
 
     fn apply(&mut self, n: usize, flights: Vec<Flight>, fate: Fate) -> Option<Vec<Applied>> {
@@ -220,7 +243,8 @@ impl World {
     }
 
     fn apply_all(&mut self, flights: &[Flight]) -> Vec<Applied> {
-        let applied = flights.iter().map(|flight| self.durable.apply(flight)).collect();
+        let applied: Vec<_> = flights.iter().map(|flight| self.durable.apply(flight)).collect();
+        self.see(if applied.contains(&Applied::NoMatch) { "no match" } else { "applied" });
         if self.flavour.embedded {
             // One transaction: the rows that are folded go with it.
             self.durable.replicate();
@@ -236,6 +260,7 @@ impl World {
             return;
         }
         let pick = self.rng.random_range(0..self.ghosts.len());
+        self.see("a late arrival");
         match self.ghosts.swap_remove(pick) {
             Ghost::Add(step) => {
                 note!(self, "late: add {:?}", step.add);
@@ -243,7 +268,7 @@ impl World {
             }
             Ghost::Claim(gone) => {
                 note!(self, "late: claim");
-                self.hot.claim(&gone);
+                self.hot_claims(&gone);
             }
             Ghost::Insert(comments) => {
                 note!(self, "late: insert");
@@ -255,7 +280,7 @@ impl World {
                 note!(self, "late: apply {flights:?}: {applied:?}");
             }
             Ghost::Align(document) => {
-                let aligned = self.hot.align(&document);
+                let aligned = self.hot_aligns(&document);
                 note!(self, "late: align with {document:?}: {aligned:?}");
             }
         }

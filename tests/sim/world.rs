@@ -1,6 +1,7 @@
 //! One seeded history: writers, flushers, a hot and a durable store for one item, and everything that can go wrong between
 //! any two steps. The seed decides all of it; the same seed is the same history.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use heartline::protocol::{Comment, Counter, ItemId, WriterId};
@@ -73,7 +74,8 @@ pub struct World {
     /// The history in words, if it is asked for: a violation is replayed for it.
     pub log: Option<Vec<String>>,
     pub steps: u64,
-    /// Writers that a claim has left out.
+    /// How often each thing happened that a history must be able to come to.
+    pub seen: BTreeMap<&'static str, u64>,
     comments_made: u128,
 }
 
@@ -106,6 +108,7 @@ impl World {
             faults: Vec::new(),
             log: logs.then(Vec::new),
             steps: 0,
+            seen: BTreeMap::new(),
             comments_made: 0,
             rng,
             flavour,
@@ -149,6 +152,10 @@ impl World {
             992..997 => self.restart(),
             _ => self.prune_alone(),
         }
+    }
+
+    pub fn see(&mut self, what: &'static str) {
+        *self.seen.entry(what).or_default() += 1;
     }
 
     pub fn fate(&mut self, faulty: bool) -> Fate {
@@ -202,7 +209,9 @@ impl World {
 
     fn fail_over(&mut self) {
         if !self.flavour.embedded {
+            let lost = self.durable.primary(&self.item).document != self.durable.read(&self.item);
             self.durable.fail_over();
+            self.see(if lost { "a fail-over lost a fold" } else { "a fail-over lost nothing" });
             note!(self, "FAIL-OVER to {:?}", self.durable.read(&self.item));
         }
     }
@@ -213,6 +222,7 @@ impl World {
         if !self.hot.let_go() {
             return;
         }
+        self.see("cold item let go");
         note!(self, "cold item let go");
         if !self.flavour.hot_loses {
             self.ghosts.retain(|ghost| !matches!(ghost, Ghost::Align(_)));
@@ -227,6 +237,7 @@ impl World {
         if self.flavour.hot_loses && kept > 0 {
             self.hot.set_back(self.rng.random_range(1..=kept));
             self.hot_lost = true;
+            self.see("hot store set back");
             note!(self, "hot store SET BACK to {:?}", self.hot.audit());
         }
     }
@@ -235,6 +246,7 @@ impl World {
         if self.flavour.hot_loses {
             self.hot.lose();
             self.hot_lost = true;
+            self.see("hot store emptied");
             note!(self, "hot store EMPTIED");
         }
     }
@@ -282,6 +294,7 @@ impl World {
         self.flushers = vec![Flusher::new()];
         self.hot.recover(&self.durable.read(&self.item), &self.rows);
         self.writer_is_born();
+        self.see("restart from the log");
         note!(self, "RESTART from the log: {:?}", self.hot.audit());
     }
 
