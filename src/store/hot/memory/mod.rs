@@ -26,7 +26,7 @@ use crate::store::log::ContributionLog;
 
 use batch::Waiting;
 pub use core::{Admitted, MemoryCore};
-pub use recovery::{RecoverError, Recovered};
+pub use recovery::{RecoverError, Recovered, recover};
 pub use stream::EVENTS_MAX;
 
 /// Steps that may wait for a batch; the next caller waits for a place. More than the rooms of a busy node; the step of a room

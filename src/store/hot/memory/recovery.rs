@@ -32,8 +32,8 @@ pub enum RecoverError {
     Document(#[from] DurableError),
 }
 
-/// Lays every item that the log names and applies its rows.
-pub(super) async fn recover(
+/// Lays every item that the log names in an empty core and applies its rows.
+pub async fn recover(
     core: &mut MemoryCore,
     log: &dyn ContributionLog,
     durable: &dyn DurableStore,
