@@ -25,7 +25,7 @@ pub struct Stored {
 
 type State = BTreeMap<ItemId, Stored>;
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Durable {
     primary: State,
     majority: State,

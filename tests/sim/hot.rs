@@ -1,12 +1,17 @@
 //! The real memory core as a store that can lose state: emptied, set back to any earlier state, cold items let go; and with
 //! one guard taken out if asked.
 
+use async_trait::async_trait;
+use futures_util::FutureExt;
 use heartline::protocol::{Comment, Counters, ItemId, WriterId};
 use heartline::store::durable::Document;
-use heartline::store::hot::memory::MemoryCore;
+use heartline::store::hot::memory::{MemoryCore, recover};
 use heartline::store::hot::{Add, Aligned, Audit, Flight, Standing, Step, Stood};
+use heartline::store::log::{ContributionLog, LogError, LogRow};
+use parking_lot::Mutex;
 use uuid::Uuid;
 
+use crate::durable::{Durable, SharedDurable};
 use crate::guards::Guard;
 
 /// Who takes the rest off the delta where settling resets it ([`Guard::Decrement`]). Contributes nothing that anybody sent.
@@ -111,6 +116,15 @@ impl Hot {
         self.core = self.fresh();
     }
 
+    /// The embedded start: what the real recovery makes of the log.
+    pub fn recover(&mut self, durable: Durable, rows: Vec<LogRow>) {
+        self.core = self.fresh();
+        let durable = SharedDurable { state: Mutex::new(durable), ..SharedDurable::default() };
+        let recovered = recover(&mut self.core, &Rows(rows), &durable).now_or_never();
+        let recovered = recovered.expect("stores in memory answer at once").unwrap();
+        assert_eq!(recovered.unreachable, 0, "rows do not join on to what is folded");
+    }
+
     /// How many earlier states there are.
     pub fn past(&self) -> usize {
         self.past.as_ref().map_or(0, Vec::len)
@@ -125,14 +139,16 @@ impl Hot {
     }
 }
 
-impl Hot {
-    /// The embedded start: the document plus the rows above what it has folded.
-    pub fn recover(&mut self, document: &Document, rows: &[Add]) {
-        self.core = self.fresh();
-        self.core.align(&self.item, document);
-        for row in rows.iter().filter(|row| document.folded.get(&row.writer).is_none_or(|op| row.op > *op)) {
-            let step = Step { item: self.item.clone(), add: Some(row.clone()), events: Vec::new(), after: None };
-            self.core.step(&step).unwrap();
-        }
+/// The log as the next process finds it.
+struct Rows(Vec<LogRow>);
+
+#[async_trait]
+impl ContributionLog for Rows {
+    async fn append(&self, _: Vec<LogRow>) -> Result<(), LogError> {
+        Err(LogError("a recovery appends nothing".to_owned()))
+    }
+
+    async fn read(&self) -> Result<Vec<LogRow>, LogError> {
+        Ok(self.0.clone())
     }
 }

@@ -4,6 +4,7 @@ use heartline::flush::round::{Answer, Ask};
 use heartline::protocol::{Counter, Kind, WriterId};
 use heartline::store::durable::{Applied, Document};
 use heartline::store::hot::{Add, Aligned, Flight, Standing, Step, Stood};
+use heartline::store::log::LogRow;
 use rand::RngExt;
 
 use crate::guards::Guard;
@@ -46,7 +47,7 @@ impl World {
                 self.add(&step);
             }
             Fate::Answered => {
-                let standing = self.add(&step);
+                let Some(standing) = self.add(&step) else { return };
                 note!(self, "    {}", standing_in_words(&standing));
                 if let Standing::At(stood) = &standing {
                     self.room_reads(n, stood);
@@ -60,21 +61,29 @@ impl World {
         }
     }
 
-    /// The embedded store logs what it will take before it takes it; a row whose process dies in between is taken at the
-    /// next start.
-    fn add(&mut self, step: &Step) -> Standing {
+    /// The embedded store logs what it will take before it takes it. The process may die in between, or not learn that the row
+    /// was logged: then nothing is taken, and the writer will give the same again under other bounds.
+    fn add(&mut self, step: &Step) -> Option<Standing> {
         if self.flavour.embedded
             && let Some(add) = &step.add
             && self.hot.stood(&add.writer).is_some_and(|stood| stood.at == add.prev && add.op > stood.at)
         {
-            self.rows.push(add.clone());
-            if self.rng.random_bool(0.02) {
-                note!(self, "    dies between log and memory");
-                self.restart();
-                return Standing::Missing;
+            self.rows.push(LogRow { item: self.item.clone(), add: add.clone() });
+            match self.rng.random_range(0..100) {
+                0..2 => {
+                    note!(self, "    dies between log and memory");
+                    self.restart();
+                    return None;
+                }
+                2..7 => {
+                    self.see("a row of unknown outcome");
+                    note!(self, "    logged, but nobody knows");
+                    return None;
+                }
+                _ => {}
             }
         }
-        self.hot.step(step)
+        Some(self.hot.step(step))
     }
 
     fn room_reads(&mut self, n: usize, stood: &Stood) {
@@ -249,7 +258,7 @@ impl World {
             // One transaction: the rows that are folded go with it.
             self.durable.replicate();
             let folded = self.durable.read(&self.item).folded;
-            self.rows.retain(|row| folded.get(&row.writer).is_none_or(|op| row.op > *op));
+            self.rows.retain(|row| folded.get(&row.add.writer).is_none_or(|op| row.add.op > *op));
         }
         applied
     }

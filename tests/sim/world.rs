@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use heartline::protocol::{Comment, Counter, ItemId, WriterId};
 use heartline::store::durable::Document;
-use heartline::store::hot::{Add, Flight, Step};
+use heartline::store::hot::{Flight, Step};
+use heartline::store::log::LogRow;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use uuid::Uuid;
@@ -61,7 +62,7 @@ pub struct World {
     pub now: Instant,
     pub hot: Hot,
     /// Rows of the embedded store's log: survive what the hot store does not.
-    pub rows: Vec<Add>,
+    pub rows: Vec<LogRow>,
     pub durable: Durable,
     pub writers: Vec<Writer>,
     pub flushers: Vec<Flusher>,
@@ -292,7 +293,7 @@ impl World {
         }
         self.ghosts.clear();
         self.flushers = vec![Flusher::new()];
-        self.hot.recover(&self.durable.read(&self.item), &self.rows);
+        self.hot.recover(self.durable.clone(), self.rows.clone());
         self.writer_is_born();
         self.see("restart from the log");
         note!(self, "RESTART from the log: {:?}", self.hot.audit());
