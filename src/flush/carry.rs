@@ -133,7 +133,8 @@ impl Carry {
                 Some(Outcome::Folded) => wait = RETRY_WAITS.0,
                 Some(Outcome::Failed(error)) => {
                     *trouble.lock() = error;
-                    wait = wait_longer(wait).await;
+                    sleep(wait).await;
+                    wait = longer(wait);
                 }
                 None => return Err(FlushError::Stopped),
             }
@@ -146,7 +147,9 @@ impl Carry {
         let rounds = async {
             let mut wait = RETRY_WAITS.0;
             while !self.sweep_and_list(&last).await {
-                wait = wait_longer(wait).await;
+                // What another round still has is not worth a long wait: its end is told.
+                let _ = timeout(wait, self.released.notified()).await;
+                wait = longer(wait);
             }
         };
         // Either way the last listing is the report.
@@ -314,7 +317,6 @@ async fn within<T, E: std::fmt::Display>(call: impl Future<Output = Result<T, E>
     }
 }
 
-async fn wait_longer(wait: Duration) -> Duration {
-    sleep(wait).await;
+fn longer(wait: Duration) -> Duration {
     (wait * 2).min(RETRY_WAITS.1)
 }

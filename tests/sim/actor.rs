@@ -9,8 +9,9 @@ use actix::{Actor, Addr};
 use async_trait::async_trait;
 use heartline::flush::{FlushActor, FlushAll, FlushError, FlushItem, FlushStats};
 use heartline::protocol::{Comment, Counter, Counters, ItemId, Kind, WriterId};
+use heartline::store::durable::sqlite::SqliteStore;
 use heartline::store::durable::{Document, DurableStore};
-use heartline::store::hot::memory::MemoryCore;
+use heartline::store::hot::memory::{MemoryCore, MemoryHot, Settings};
 use heartline::store::hot::{Add, Aligned, Audit, Flight, HotError, HotStore, Standing, Step};
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
@@ -193,7 +194,7 @@ async fn a_stop_reports_what_stays_unflushed() {
     let (bench, items) = (bench(HOUR, false), items(300));
     items.iter().for_each(|item| bench.hot.contribute(item, 2, Vec::new()));
     bench.durable.down.store(true, Ordering::SeqCst);
-    let drained = bench.flush.send(FlushAll { deadline: Instant::now() + Duration::from_millis(200) }).await.unwrap();
+    let drained = bench.flush.send(FlushAll { deadline: Instant::now() + Duration::from_secs(2) }).await.unwrap();
     assert_eq!((drained.items_left, drained.left.len(), drained.is_empty()), (300, 20, false));
     assert!(drained.trouble.is_some_and(|trouble| trouble.contains("down")));
     bench.durable.down.store(false, Ordering::SeqCst);
@@ -241,4 +242,37 @@ async fn a_restored_backup_is_told_and_changes_nothing() {
     let audit = bench.hot.audit(item).await.unwrap().unwrap();
     let of = |counters: &Counters| counters.get(Counter::Taps(Kind::HEART));
     assert_eq!((audit.fold, of(&audit.base), of(&audit.delta)), (1, 3, 2));
+}
+
+/// The real embedded stores: contributions go in by the log, the process dies without a flush, the next one stops in order.
+#[actix_rt::test]
+async fn what_a_dead_process_left_in_the_log_is_flushed_by_the_next_one() {
+    let (folder, items) = (tempfile::tempdir().unwrap(), items(40));
+    let settings =
+        |writer| Settings { writer: WriterId(Uuid::from_u128(writer)), tick: Duration::from_millis(1), seed: 7 };
+    {
+        let store = Arc::new(SqliteStore::open(folder.path()).unwrap());
+        let (hot, _) = MemoryHot::recover(store.clone(), store.as_ref(), settings(1)).await.unwrap();
+        for (n, item) in items.iter().enumerate() {
+            hot.align(item, &Document::default()).await.unwrap();
+            let increments = [hearts(5), (Counter::Comments, 1)].into_iter().collect();
+            let comments = vec![(3, comment(n as u128, "hi"))];
+            let add = Add { writer: WriterId(Uuid::from_u128(1)), prev: 0, op: 3, increments, comments };
+            let step = Step { item: item.clone(), add: Some(add), events: Vec::new(), after: None };
+            assert!(matches!(hot.step(step).await, Ok(Standing::At(stood)) if stood.at == 3));
+        }
+        store.close().await;
+    }
+    let store = Arc::new(SqliteStore::open(folder.path()).unwrap());
+    let (hot, _) = MemoryHot::recover(store.clone(), store.as_ref(), settings(2)).await.unwrap();
+    let flush = FlushActor::new(Arc::new(hot), store.clone(), HOUR, Arc::default()).start();
+    let drained = flush.send(FlushAll { deadline: Instant::now() + PATIENCE }).await.unwrap();
+    assert!(drained.is_empty(), "{drained:?}");
+    for item in &items {
+        let document = store.document(item).await.unwrap();
+        assert_eq!((document.totals.get(Counter::Taps(Kind::HEART)), document.fold), (5, 1));
+        assert_eq!(store.comments(item, None, 10).await.unwrap().len(), 1);
+    }
+    assert_eq!((store.counts().fold(), store.counts().comments()), (40, 40));
+    store.close().await;
 }
