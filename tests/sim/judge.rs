@@ -26,11 +26,12 @@ impl World {
         let totals = audit.base.plus(&audit.delta).unwrap();
         self.explain("item", &totals, &vector(|stood| stood.at));
         self.explain("item's base", &audit.base, &vector(|stood| stood.folded));
-        for writer in self.writers.iter().filter(|writer| writer.alive && !self.hot_lost) {
-            let at = stood[&writer.id].at;
-            if at < writer.record.acknowledged {
-                let acknowledged = writer.record.acknowledged;
-                self.faults.push(format!("I1: {} was told {acknowledged}, the item has {at}", name(writer.id)));
+        let told = if self.hot_lost { Vec::new() } else { self.living() };
+        for n in told {
+            let (id, acknowledged) = (self.writers[n].id, self.writers[n].record.acknowledged);
+            let at = stood[&id].at;
+            if at < acknowledged {
+                self.fault(format!("I1: {} was told {acknowledged}, the item has {at}", name(id)));
             }
         }
     }
@@ -53,7 +54,7 @@ impl World {
         }
         let absent = self.writers.iter().filter(|writer| !writer.alive && !vector.contains_key(&writer.id));
         if !prefixes(absent, |_| 0).contains(&pairs(&left)) {
-            self.faults.push(format!("I2: the {what} is off by {left:?} from what {vector:?} explains"));
+            self.fault(format!("I2: the {what} is off by {left:?} from what {vector:?} explains"));
         }
     }
 
@@ -65,77 +66,75 @@ impl World {
         }
         let stored = self.durable.primary(&self.item);
         let mut left = stored.document.totals.clone();
-        for writer in self.writers.iter().filter(|writer| writer.alive) {
-            left = left.minus(writer.record.sums.last().unwrap()).unwrap();
-            if !writer.journal.is_empty() {
-                self.faults.push(format!("the journal of {} never empties", name(writer.id)));
+        for n in self.living() {
+            left = left.minus(self.writers[n].record.sums.last().unwrap()).unwrap();
+            if !self.writers[n].journal.is_empty() {
+                self.fault(format!("the journal of {} never empties", name(self.writers[n].id)));
             }
         }
         let hot_lost = self.hot_lost;
         let dead = self.writers.iter().filter(|writer| !writer.alive);
         let least = |writer: &Writer| if hot_lost { 0 } else { writer.record.acknowledged };
         if !prefixes(dead, least).contains(&pairs(&left)) {
-            self.faults.push(format!("I2: durable total is off by {left:?}"));
+            self.fault(format!("I2: durable total is off by {left:?}"));
         }
         if let Some(audit) = self.hot.audit()
             && (!audit.delta.is_empty() || audit.flight.is_some() || audit.base != stored.document.totals)
         {
-            self.faults.push(format!("I3: at rest the item has {audit:?}, the document {:?}", stored.document));
+            self.fault(format!("I3: at rest the item has {audit:?}, the document {:?}", stored.document));
         }
         self.judge_comments(&stored.comments.keys().map(|id| id.0.as_u128()).collect());
     }
 
     /// Exactly the accepted comments of the living; of a dead writer a prefix, at least what was acknowledged.
     fn judge_comments(&mut self, durable: &BTreeSet<u128>) {
-        let mut known = BTreeSet::new();
-        for writer in &self.writers {
-            let least = if writer.alive {
-                u64::MAX
-            } else if self.hot_lost {
-                0
-            } else {
-                writer.record.acknowledged
-            };
-            let mut missing = None;
-            for (op, id, _) in writer.record.comments.iter().filter(|(_, _, refused)| !refused) {
-                let id = id.0.as_u128();
-                known.insert(id);
-                match (durable.contains(&id), missing) {
-                    (false, _) if *op <= least => {
-                        self.faults.push(format!("comment {id} of {} (number {op}) is lost", name(writer.id)));
-                    }
-                    (false, None) => missing = Some(*op),
-                    (true, Some(gap)) if gap < *op => {
-                        self.faults
-                            .push(format!("comment {id} of {} is durable, number {gap} is not", name(writer.id)));
-                    }
-                    _ => {}
-                }
-            }
-        }
+        let accepted = |writer: &Writer| {
+            let accepted = writer.record.comments.iter().filter(|(_, _, refused)| !refused);
+            accepted.map(|(op, id, _)| (*op, id.0.as_u128())).collect::<Vec<_>>()
+        };
+        let known: BTreeSet<_> = self.writers.iter().flat_map(accepted).map(|(_, id)| id).collect();
+        let faults: Vec<_> =
+            self.writers.iter().filter_map(|writer| self.missing(writer, accepted(writer), durable)).collect();
+        faults.into_iter().for_each(|fault| self.fault(fault));
         if !durable.is_subset(&known) {
-            self.faults.push("a comment is durable that was refused or never made".to_owned());
+            self.fault("comment: one is durable that was refused or never made".to_owned());
         }
         if !self.hot.unflushed_comments().is_empty() {
-            self.faults.push("comments stay unflushed".to_owned());
+            self.fault("comments stay unflushed".to_owned());
+        }
+    }
+
+    fn missing(&self, writer: &Writer, accepted: Vec<(u64, u128)>, durable: &BTreeSet<u128>) -> Option<String> {
+        let least = match (writer.alive, self.hot_lost) {
+            (true, _) => u64::MAX,
+            (false, true) => 0,
+            (false, false) => writer.record.acknowledged,
+        };
+        let (gap, lost) = *accepted.iter().find(|(_, id)| !durable.contains(id))?;
+        let later = accepted.iter().find(|(op, id)| *op > gap && durable.contains(id));
+        match later {
+            _ if gap <= least => Some(format!("comment {lost} of {} (number {gap}) is lost", name(writer.id))),
+            Some((op, id)) => Some(format!("comment {id} (number {op}) is durable, {lost} (number {gap}) is not")),
+            None => None,
         }
     }
 }
 
 impl Writer {
     /// A room that the store loses nothing for reads each event once, in order.
-    pub fn reads_events(&mut self, stood: &Stood, hot_lost: bool, faults: &mut Vec<String>) {
-        if let Some((epoch, seq)) = self.known
+    pub fn reads_events(&mut self, stood: &Stood, hot_lost: bool) -> Option<String> {
+        let known = self.known.replace((stood.epoch, stood.seq));
+        if let Some((epoch, seq)) = known
             && epoch == stood.epoch
             && !hot_lost
         {
             let expected: Vec<u64> = (seq + 1..=stood.seq).collect();
             let read: Vec<u64> = stood.events.iter().map(|event| event.seq).collect();
             if read != expected {
-                faults.push(format!("I9: a room after {seq} was given {read:?} of {}", stood.seq));
+                return Some(format!("I9: a room after {seq} was given {read:?} of {}", stood.seq));
             }
         }
-        self.known = Some((stood.epoch, stood.seq));
+        None
     }
 }
 

@@ -89,10 +89,12 @@ impl World {
     fn room_reads(&mut self, n: usize, stood: &Stood) {
         let hearts = stood.totals.get(Counter::Taps(Kind::HEART));
         if self.flavour.rising && !self.hot_lost && hearts < self.shown {
-            self.faults.push(format!("I4: a room was told {} hearts, then {hearts}", self.shown));
+            self.fault(format!("I4: a room was told {} hearts, then {hearts}", self.shown));
         }
         self.shown = self.shown.max(hearts);
-        self.writers[n].reads_events(stood, self.hot_lost, &mut self.faults);
+        if let Some(fault) = self.writers[n].reads_events(stood, self.hot_lost) {
+            self.fault(fault);
+        }
         let writer = &mut self.writers[n];
         if stood.fold < writer.fold && matches!(writer.doing, Doing::Nothing) {
             writer.doing = Doing::Reading;
@@ -159,7 +161,7 @@ impl World {
         let answer = self.step_of_flusher(n, ask, fate);
         note!(self, "    {answer:?}");
         if self.flushers[n].told(answer, self.now) {
-            self.faults.push("alarm: the durable store is behind the item".to_owned());
+            self.fault("alarm: the durable store is behind the item".to_owned());
         }
     }
 

@@ -72,6 +72,8 @@ pub struct World {
     /// The highest total of hearts that any room was told.
     pub shown: i64,
     pub faults: Vec<String>,
+    /// Only faults that begin like this count; the history goes on past others.
+    looks_for: &'static str,
     /// The history in words, if it is asked for: a violation is replayed for it.
     pub log: Option<Vec<String>>,
     pub steps: u64,
@@ -89,7 +91,7 @@ macro_rules! note {
 pub(crate) use note;
 
 impl World {
-    pub fn new(seed: u64, without: Option<Guard>, logs: bool) -> Self {
+    pub fn new(seed: u64, without: Option<Guard>, looks_for: &'static str) -> Self {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         let embedded = without.is_none() && rng.random_bool(0.2);
         let calm = embedded || rng.random_bool(0.3);
@@ -107,7 +109,8 @@ impl World {
             hot_lost: false,
             shown: i64::MIN,
             faults: Vec::new(),
-            log: logs.then(Vec::new),
+            log: None,
+            looks_for,
             steps: 0,
             seen: BTreeMap::new(),
             comments_made: 0,
@@ -155,6 +158,12 @@ impl World {
         }
     }
 
+    pub fn fault(&mut self, fault: String) {
+        if fault.starts_with(self.looks_for) {
+            self.faults.push(fault);
+        }
+    }
+
     pub fn see(&mut self, what: &'static str) {
         *self.seen.entry(what).or_default() += 1;
     }
@@ -169,7 +178,7 @@ impl World {
         }
     }
 
-    fn living(&self) -> Vec<usize> {
+    pub fn living(&self) -> Vec<usize> {
         (0..self.writers.len()).filter(|n| self.writers[*n].alive).collect()
     }
 
