@@ -1,0 +1,154 @@
+//! What one delivery costs the server, beside the cheapest thing that could deliver: a bare `write(2)` loop over as many sockets.
+//!
+//! Server and write loop are children of this process and are measured from outside, by `/proc`, in alternating windows of one run with the
+//! same reading thread, so that the machine's mood strikes both. Readers only count frames. It judges cost, not content: that
+//! counts are right is `storm`'s business. It needs Linux.
+
+pub mod bare;
+
+mod child;
+mod frames;
+mod join;
+mod readers;
+mod report;
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail, ensure};
+
+pub use report::{FanoutReport, Window};
+
+use crate::report::Violations;
+use crate::usage;
+use child::{BareWriter, Server};
+use join::Tapper;
+use readers::{Group, Readers};
+
+/// Sockets to each of the two, at most: within the ports of three source addresses.
+const SOCKETS_MAX: usize = 60_000;
+/// Frames per second to each socket, at most.
+const HZ_MAX: u32 = 50;
+/// Windows for each, at most; and the longest.
+const ROUNDS_MAX: usize = 50;
+const WINDOW_MAX: Duration = Duration::from_secs(600);
+/// Before each window: caches are warm and the server's pace has settled.
+const WARM_UP: Duration = Duration::from_secs(1);
+/// No frame for so long: everything that was under way has arrived.
+const QUIET: Duration = Duration::from_millis(700);
+/// Quiet that does not come until then is a fault of the server's.
+const QUIET_MAX: Duration = Duration::from_secs(20);
+
+/// What to do.
+#[derive(Debug, Clone)]
+pub struct FanoutConfig {
+    /// The heartline binary.
+    pub server_bin: PathBuf,
+    /// Reading sockets to the server, and as many to the write loop.
+    pub sockets: usize,
+    /// Frames per second to each socket.
+    pub hz: u32,
+    /// Windows for each of the two.
+    pub rounds: usize,
+    /// Length of a window.
+    pub window: Duration,
+    /// No progress bar.
+    pub is_quiet: bool,
+}
+
+impl FanoutConfig {
+    fn check(&self) -> Result<()> {
+        ensure!((1..=SOCKETS_MAX).contains(&self.sockets), "sockets: 1 to {SOCKETS_MAX}");
+        ensure!((1..=HZ_MAX).contains(&self.hz), "hz: 1 to {HZ_MAX}");
+        ensure!((1..=ROUNDS_MAX).contains(&self.rounds), "rounds: 1 to {ROUNDS_MAX}");
+        ensure!(!self.window.is_zero() && self.window <= WINDOW_MAX, "seconds: up to {}", WINDOW_MAX.as_secs());
+        Ok(())
+    }
+}
+
+/// Runs server and write loop in alternating windows.
+///
+/// # Errors
+/// One of the two could not be started, joined or read.
+pub fn run(config: &FanoutConfig) -> Result<FanoutReport> {
+    config.check()?;
+    // This process holds one end of all sockets; the children inherit the limit.
+    usage::allow_sockets(2 * config.sockets)?;
+    let readers = Readers::start()?;
+    let mut server = Server::start(&config.server_bin, config.hz)?;
+    let before = usage::resident_bytes_of(server.pid())?;
+    let bar = crate::progress::bar(2 * config.sockets as u64, "sockets", config.is_quiet);
+    let tap = join::websockets(server.port, config.sockets, &readers, &bar)?;
+    await_quiet(&readers, Group::Server)?;
+    let after = usage::resident_bytes_of(server.pid())?;
+    let mut bare = BareWriter::start(config.sockets)?;
+    join::bare(bare.port, config.sockets, &readers, &bar)?;
+    bare.await_accepted()?;
+    bar.finish_and_clear();
+
+    let mut windows = (Vec::new(), Vec::new());
+    let bar = crate::progress::bar(2 * config.rounds as u64, "windows", config.is_quiet);
+    for _ in 0..config.rounds {
+        windows.0.push(of_server(config, &server, &tap, &readers)?);
+        bar.inc(1);
+        windows.1.push(of_bare(config, &mut bare, &readers)?);
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let closed = readers.closed();
+    readers.stop();
+    drop(bare);
+    let mut violations = Violations::default();
+    if closed > 0 {
+        violations.add(format!("{closed} sockets were closed before the end"));
+    }
+    violations.check("server", server.stop());
+    Ok(report::of(config, windows, (before, after), violations))
+}
+
+fn of_server(config: &FanoutConfig, server: &Server, tap: &join::TapSocket, readers: &Readers) -> Result<Window> {
+    // Several taps to a tick, so that every tick has a new count for everybody.
+    let tapper = Tapper::start(tap, Duration::from_secs(1) / (config.hz * 4))?;
+    let window = measure(config, server.pid(), readers, Group::Server);
+    tapper.stop();
+    await_quiet(readers, Group::Server)?;
+    window
+}
+
+fn of_bare(config: &FanoutConfig, bare: &mut BareWriter, readers: &Readers) -> Result<Window> {
+    bare.go(config.hz, WARM_UP + config.window + QUIET)?;
+    let window = measure(config, bare.pid(), readers, Group::Bare);
+    bare.await_done()?;
+    await_quiet(readers, Group::Bare)?;
+    window
+}
+
+/// One window: processor time of a process, and what arrived meanwhile.
+fn measure(config: &FanoutConfig, pid: u32, readers: &Readers, group: Group) -> Result<Window> {
+    std::thread::sleep(WARM_UP);
+    let (start, cpu, before) = (Instant::now(), usage::cpu_of(pid)?, readers.seen(group));
+    std::thread::sleep(config.window);
+    let (took, cpu_after, after) = (start.elapsed(), usage::cpu_of(pid)?, readers.seen(group));
+    Ok(Window {
+        seconds: took.as_secs_f64(),
+        cpu_s: cpu_after.saturating_sub(cpu).as_secs_f64(),
+        frames: after.frames - before.frames,
+        bytes: after.bytes - before.bytes,
+    })
+}
+
+fn await_quiet(readers: &Readers, group: Group) -> Result<()> {
+    let deadline = Instant::now() + QUIET_MAX;
+    let (mut last, mut since) = (readers.seen(group), Instant::now());
+    while since.elapsed() < QUIET {
+        if Instant::now() >= deadline {
+            bail!("frames still arrive {} s after the load has ended", QUIET_MAX.as_secs());
+        }
+        std::thread::sleep(Duration::from_millis(50));
+        let now = readers.seen(group);
+        if now != last {
+            (last, since) = (now, Instant::now());
+        }
+    }
+    Ok(())
+}
