@@ -98,7 +98,9 @@ mod tests {
 
     #[test]
     fn a_flight_between_apply_and_settle_does_not_look_like_drift() {
-        let read = |hot: &Audit, document: &Document| unflushed(Some(hot), document).map(|n| n.get(HEART) + document.totals.get(HEART));
+        let read = |hot: &Audit, document: &Document| {
+            unflushed(Some(hot), document).map(|n| n.get(HEART) + document.totals.get(HEART))
+        };
         assert_eq!(read(&hot(3, 100, 20, None), &document(3, 100)), Some(120));
         assert_eq!(read(&hot(3, 100, 20, Some(15)), &document(3, 100)), Some(120));
         assert_eq!(read(&hot(3, 100, 20, Some(15)), &document(4, 115)), Some(120), "applied, not yet settled");

@@ -85,7 +85,9 @@ impl Acts {
         rights::check(caller, item, Needs::Host)?;
         if self.durable.item(item).await.map_err(unavailable)?.is_none() {
             let fresh = ItemView::create(item.clone(), patch.clone().apply(Default::default()), clock::wall());
-            if let Some((item, true)) = self.durable.change_item(ItemChange::Create(fresh)).await.map_err(unavailable)? {
+            if let Some((item, true)) =
+                self.durable.change_item(ItemChange::Create(fresh)).await.map_err(unavailable)?
+            {
                 return Ok(Outcome::ItemPut { item, created: true });
             }
         }

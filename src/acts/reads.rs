@@ -37,14 +37,24 @@ impl Acts {
     }
 
     /// A page of items in the order of their ids.
-    pub async fn items(&self, state: Option<ItemState>, cursor: Option<&str>, limit: usize) -> Result<ListPage<ItemView>, ApiError> {
+    pub async fn items(
+        &self,
+        state: Option<ItemState>,
+        cursor: Option<&str>,
+        limit: usize,
+    ) -> Result<ListPage<ItemView>, ApiError> {
         let after = cursor.map(ItemId::parse).transpose()?;
         let page = self.durable.items(state, after.as_ref(), limit).await.map_err(unavailable)?;
         Ok((page.items, page.next.map(String::from)))
     }
 
     /// A page of comments, going back in time, oldest first within the page; flushed and not yet flushed.
-    pub async fn comments(&self, item: &ItemId, cursor: Option<&str>, limit: usize) -> Result<ListPage<Comment>, ApiError> {
+    pub async fn comments(
+        &self,
+        item: &ItemId,
+        cursor: Option<&str>,
+        limit: usize,
+    ) -> Result<ListPage<Comment>, ApiError> {
         let before = cursor.map(page::parse_cursor).transpose()?;
         if self.registry.find(item).is_none() {
             self.record(item).await?;

@@ -15,7 +15,9 @@ pub struct Page {
 /// Merges up to `limit + 1` durable comments, newest first, with all unflushed ones. A comment in both is there once.
 pub fn merge(durable: Vec<Comment>, unflushed: Vec<Comment>, before: Option<CommentCursor>, limit: usize) -> Page {
     let mut all = durable;
-    all.extend(unflushed.into_iter().filter(|comment| before.is_none_or(|before| CommentCursor::from(comment) < before)));
+    all.extend(
+        unflushed.into_iter().filter(|comment| before.is_none_or(|before| CommentCursor::from(comment) < before)),
+    );
     all.sort_by_key(|comment| std::cmp::Reverse(CommentCursor::from(comment)));
     all.dedup_by_key(|comment| comment.id);
     let more = all.len() > limit;
@@ -46,7 +48,13 @@ mod tests {
 
     fn comment(n: u128) -> Comment {
         let at = Millis(i64::try_from(n).unwrap());
-        Comment { id: CommentId(Uuid::from_u128(n)), user: UserId::parse("u").unwrap(), text: n.to_string(), at, name: None }
+        Comment {
+            id: CommentId(Uuid::from_u128(n)),
+            user: UserId::parse("u").unwrap(),
+            text: n.to_string(),
+            at,
+            name: None,
+        }
     }
 
     fn numbers(page: &Page) -> Vec<u128> {

@@ -87,16 +87,7 @@ impl Kind {
     pub const MAX_BYTES: usize = 24;
 
     /// The kind of a tap that names none.
-    pub const HEART: Self = {
-        let mut bytes = [0; Self::MAX_BYTES];
-        let name = *b"heart";
-        let mut i = 0;
-        while i < name.len() {
-            bytes[i] = name[i];
-            i += 1;
-        }
-        Self { bytes, len: name.len() as u8 }
-    };
+    pub const HEART: Self = Self { bytes: *b"heart\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", len: 5 };
 
     /// Checks the grammar. `_str` is refused as an ending because `<kind>_str` carries counts past 2^53-1.
     pub fn parse(text: &str) -> Result<Self, BadId> {

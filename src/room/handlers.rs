@@ -12,9 +12,9 @@ use super::encode;
 use super::ending::{gone, unavailable};
 use super::messages::{Configure, Contribute, Contributed, End, HandOver, Join, Joined, Leave, TapSums};
 use super::ticker::Tick;
+use crate::clock;
 use crate::protocol::client::Tap;
 use crate::protocol::server::ServerOut;
-use crate::clock;
 use crate::protocol::{ApiError, Code, Comment, Counter, Counts, Epoch, ItemView, Kind, Millis, RoomEvent};
 use crate::store::durable::ItemChange;
 

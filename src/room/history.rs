@@ -22,8 +22,13 @@ pub struct History {
 impl History {
     /// Nothing yet, at this point of the numbering; `comments` are the latest, oldest first.
     pub fn new(epoch: Epoch, seq: u64, events_max: usize, comments: impl IntoIterator<Item = Comment>) -> Self {
-        let mut history =
-            Self { epoch, seq, events: VecDeque::new(), events_max, comments: VecDeque::with_capacity(SNAPSHOT_COMMENTS) };
+        let mut history = Self {
+            epoch,
+            seq,
+            events: VecDeque::new(),
+            events_max,
+            comments: VecDeque::with_capacity(SNAPSHOT_COMMENTS),
+        };
         history.remember_comments(comments);
         history
     }

@@ -22,6 +22,8 @@ mod shown;
 mod stepping;
 
 pub use deps::{FoldNow, RoomDeps, RoomStats};
-pub use messages::{Contribute, Contributed, Frame, Frames, Join, Joined, Leave, RoomHandle, Seen, SubscriberId, TapSums};
+pub use messages::{
+    Contribute, Contributed, Frame, Frames, Join, Joined, Leave, RoomHandle, Seen, SubscriberId, TapSums,
+};
 pub use registry::Registry;
 pub use ticker::{Gather, Ticker};

@@ -77,7 +77,12 @@ impl Outlet {
     /// What the subscriber is to be given now, if it is free and there is anything: a declaration of loss, events, counts.
     ///
     /// `declare` encodes a [`Loss`]. `seq` is the room's current number.
-    pub fn take(&mut self, counts: Option<&CountsFrames>, seq: u64, declare: impl FnOnce(Loss) -> Bytes) -> Option<Vec<Frame>> {
+    pub fn take(
+        &mut self,
+        counts: Option<&CountsFrames>,
+        seq: u64,
+        declare: impl FnOnce(Loss) -> Bytes,
+    ) -> Option<Vec<Frame>> {
         if self.busy {
             return None;
         }

@@ -102,7 +102,8 @@ impl Registry {
     }
 
     fn arbiter(&self, item: &ItemId) -> Option<&ArbiterHandle> {
-        let hash = item.as_str().bytes().fold(0_usize, |hash, byte| hash.wrapping_mul(31).wrapping_add(usize::from(byte)));
+        let hash =
+            item.as_str().bytes().fold(0_usize, |hash, byte| hash.wrapping_mul(31).wrapping_add(usize::from(byte)));
         self.arbiters.get(hash % self.arbiters.len().max(1))
     }
 

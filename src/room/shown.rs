@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::protocol::{Counters, Counter, Epoch};
+use crate::protocol::{Counter, Counters, Epoch};
 
 /// Flush intervals that a room holds its numbers after a loss: by then every journal has been given again and folded.
 const HOLD_FLUSHES: u32 = 3;
@@ -57,8 +57,10 @@ fn covers(totals: &Counters, held: &Counters) -> bool {
 
 fn higher(totals: &Counters, held: &Counters) -> Counters {
     let all = totals.iter().chain(held_counters(held).map(|(counter, _)| (counter, 0)));
-    all.map(|(counter, _)| (counter, totals.get(counter).max(if counter == Counter::Likes { i64::MIN } else { held.get(counter) })))
-        .collect()
+    all.map(|(counter, _)| {
+        (counter, totals.get(counter).max(if counter == Counter::Likes { i64::MIN } else { held.get(counter) }))
+    })
+    .collect()
 }
 
 #[cfg(test)]

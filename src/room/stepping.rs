@@ -142,7 +142,8 @@ impl Room {
 
     /// Whether acts with an answer are refused for now: what is under way has been waiting for too long.
     pub(super) fn refuse_stalled(&self) -> Result<(), ApiError> {
-        let stalled = self.intake.oldest_unanswered(clock::monotonic()).is_some_and(|age| age > self.deps.config.stalled_after);
+        let stalled =
+            self.intake.oldest_unanswered(clock::monotonic()).is_some_and(|age| age > self.deps.config.stalled_after);
         if stalled {
             return Err(ApiError::new(Code::Unavailable, "the hot store does not answer").retry_after(1_000));
         }
