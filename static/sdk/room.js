@@ -40,13 +40,15 @@ export class Room {
   /** Applies one message: `{changed: […names], added: […comments], removed: […ids], gap: bool}`. */
   apply(message) {
     const effect = { changed: [], added: [], removed: [], gap: false };
-    if (EVENTS.has(message.t) && !this.#next(message.seq, effect)) return effect;
+    if (EVENTS.has(message.t) && !this.#next(message.seq, effect, message.t === "ended")) return effect;
     this[`on_${message.t}`]?.(message, effect);
     return effect;
   }
 
   /** Whether an event is the next one. Older: seen already, no effect. Later: a silent gap. */
-  #next(seq, effect) {
+  #next(seq, effect, final) {
+    // The end is a fact, whatever was missed before it: it is told again to whoever joins later, and no resume follows.
+    if (final) return (this.seq = larger(this.seq, seq)) >= 0;
     if (this.epoch === null || seq <= this.seq) return false;
     effect.gap = seq !== this.seq + 1;
     if (!effect.gap) this.seq = seq;
