@@ -7,6 +7,9 @@ const EVERY_MS = 4_000;
 /** Shows of one page of the list. */
 const PAGE = 24;
 
+/** Grounds that white letters stand well on. */
+const POSTERS = [["#c2185b", "#5b2a9d"], ["#3b3fb6", "#7a2fb0"], ["#0f6e84", "#2b3f9c"], ["#8a2387", "#c0392b"], ["#1d6f5c", "#1b4a86"], ["#b3471d", "#8c1d57"]];
+
 let limit = PAGE;
 $("#next").addEventListener("click", () => {
   limit = Math.min(100, limit + PAGE);
@@ -50,8 +53,8 @@ function cardOf({ item, title, started_at }) {
   const poster = make("a", "poster", [...name][0].toUpperCase(), make("span", "badge live", "Live"));
   poster.href = `/watch/?item=${id}`;
   poster.setAttribute("aria-label", `Watch ${name}`);
-  const hue = hueOf(item);
-  poster.style.background = `linear-gradient(130deg, hsl(${hue} 60% 38%), hsl(${(hue + 60) % 360} 62% 30%))`;
+  const [from, to] = POSTERS[hueOf(item) % POSTERS.length];
+  poster.style.background = `linear-gradient(130deg, ${from}, ${to})`;
   const facts = make("div", "facts", null, make("h3", "", name), make("p", "", `${item} · started ${clockText(Date.now() - started_at)} ago`));
   const watch = make("a", "button", "Watch");
   watch.href = `/watch/?item=${id}`;

@@ -12,14 +12,12 @@ const EVERY_MS = 5_000;
 export class Ledger {
   #api;
   #timer = null;
-  #ended = false;
 
   constructor(api) {
     this.#api = api;
-    this.refresh();
   }
 
-  /** Asks now, and then again and again. */
+  /** Asks now, and then again and again: from when the item is known to be there. */
   async refresh() {
     clearTimeout(this.#timer);
     try {

@@ -17,6 +17,7 @@ const query = new URLSearchParams(location.search);
 const items = (query.get("items") || "demo").split(",").filter(Boolean);
 const item = items.includes(query.get("show")) ? query.get("show") : items[0];
 const who = session("studio");
+let noticeAct = () => {};
 
 placeGlyphs();
 tabs();
@@ -42,7 +43,7 @@ function run(token) {
   client.on("counts", draw);
   client.on("item", () => drawItem(client, cards, settings));
   client.on("snapshot", () => chat.reset(client.room().comments));
-  client.on("ended", () => ledger.refresh());
+  for (const moment of ["snapshot", "ended"]) client.on(moment, () => ledger.refresh());
   client.on("status", ({ detail }) => statusChanged(detail));
   setInterval(() => second(client, cards), 1_000);
   endButton(api, ledger);
@@ -144,7 +145,6 @@ function tabs() {
   }));
 }
 
-let noticeAct = () => {};
 $("#notice-action").addEventListener("click", () => noticeAct());
 function notice(text, action = null, act = () => {}) {
   $("#notice").hidden = text === null;

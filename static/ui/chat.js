@@ -19,6 +19,7 @@ export class Chat {
   #lines = new Map();
   #unseen = 0;
   #follows = true;
+  #draftsShown = "";
 
   /** `parts`: log, lines, drafts, more, moreText, quiet. */
   constructor(parts, client) {
@@ -32,6 +33,11 @@ export class Chat {
   /** Who reads: own lines look different. */
   setUser(user) {
     this.#user = user;
+  }
+
+  /** What stands where there are no comments. */
+  setQuiet(text) {
+    this.#p.quiet.textContent = text;
   }
 
   /** The whole list anew, after a snapshot; lines that are there already stay. */
@@ -61,6 +67,10 @@ export class Chat {
 
   /** Own comments on their way. */
   showDrafts(drafts, online) {
+    // Nothing is drawn anew that is the same: a button keeps its focus, a reason is read out once.
+    const look = JSON.stringify([online, this.#user, drafts.map(({ key, state }) => [key, state])]);
+    if (look === this.#draftsShown) return;
+    this.#draftsShown = look;
     this.#p.drafts.replaceChildren(...drafts.map((draft) => this.#draft(draft, online)));
     this.#keep();
     this.#quiet();

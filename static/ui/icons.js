@@ -63,9 +63,10 @@ export const KNOWN_KINDS = Object.keys(KINDS);
 
 /** A hue that is the same for a name on every screen. */
 export function hueOf(name) {
-  let hash = 7;
-  for (const char of name) hash = (hash * 31 + char.codePointAt(0)) % 3600;
-  return hash % 360;
+  // FNV-1a, then spread by the golden angle, so that near names are far apart.
+  let hash = 0x811c9dc5;
+  for (const char of name) hash = Math.imul(hash ^ char.codePointAt(0), 0x01000193) >>> 0;
+  return Math.round((hash % 997) * 137.508) % 360;
 }
 
 function draw(parts) {

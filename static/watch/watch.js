@@ -16,6 +16,7 @@ const TOAST_MS = 3_500;
 const query = new URLSearchParams(location.search);
 const item = query.get("item") || "demo";
 const who = session("watch");
+let toastTimer;
 const client = new HeartlineClient({ item, token: who.get().token });
 
 placeGlyphs();
@@ -119,7 +120,10 @@ function drawSettings() {
   rail.enable(!ended && !ending);
   composer.mode(chatMode(settings, ended || ending));
   $("#stage").classList.toggle("ended", ended);
-  if (ended) drawFinal(settings);
+  if (ended) {
+    chat.setQuiet("No comments were made.");
+    drawFinal(settings);
+  }
   drawCounts();
 }
 
@@ -166,7 +170,6 @@ function addTo(count, n) {
   return count === undefined ? undefined : typeof count === "bigint" ? count + BigInt(n) : count + n;
 }
 
-let toastTimer;
 function toast(text) {
   clearTimeout(toastTimer);
   $("#toast").textContent = text;
