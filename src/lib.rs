@@ -3,6 +3,7 @@
 
 pub mod acts;
 pub mod api;
+pub mod app;
 pub mod auth;
 pub mod cli;
 pub mod clock;
@@ -15,6 +16,6 @@ pub mod relay;
 pub mod room;
 pub mod session;
 pub mod store;
-pub mod telemetry;
 pub mod studio;
+pub mod telemetry;
 pub mod wire;

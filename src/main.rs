@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use heartline::cli;
+use heartline::cli::{self, serve::serve};
 
 fn main() -> ExitCode {
-    cli::run(std::env::args_os(), |config| anyhow::bail!("no composition to serve {} with", config.server.listen))
+    cli::run(std::env::args_os(), serve)
 }

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use super::caller::{Actor, Reader};
 use super::extract::{Body, ItemPath, Page, Query, integer};
-use crate::acts::{Act, Acts, ItemPatch, Outcome};
+use crate::acts::{Act, Acts, Outcome};
 use crate::protocol::counts::Display;
 use crate::protocol::item::REACTIONS_MAX;
-use crate::protocol::{ApiError, Code, CommentsMode, Counts, ItemState, ItemView, Kind, text};
+use crate::protocol::{ApiError, Code, CommentsMode, Counts, ItemPatch, ItemState, ItemView, Kind, text};
 
 /// The longest slow mode: a day is longer than any show. Milliseconds.
 const SLOW_MODE_MAX_MS: u64 = 24 * 60 * 60 * 1_000;

@@ -1,5 +1,7 @@
 //! The command line: which subcommand, and what its outcome is as an exit code. Serving is the one that needs no name.
 
+pub mod serve;
+
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;

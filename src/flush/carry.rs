@@ -179,7 +179,7 @@ impl Carry {
     /// Brings the figures of state up to now.
     pub fn refresh_stats(&self) {
         let plan = self.plan.lock();
-        self.stats.stand(plan.lag(clock::monotonic()), plan.waiting(), plan.behind());
+        self.stats.stand(plan.lag(clock::monotonic()), plan.waiting(), plan.behind(), plan.drift());
     }
 
     async fn list(&self, limit: usize) -> Result<Vec<ItemId>, String> {
@@ -259,6 +259,11 @@ impl Carry {
                 let result = within(self.hot.align(&item, &document)).await;
                 Answer::Aligned(item, result)
             }
+            Ask::Audit(item) => {
+                self.stats.count_round_trip();
+                let result = within(self.hot.audit(&item)).await;
+                Answer::Audited(item, result)
+            }
         }
     }
 
@@ -281,6 +286,9 @@ impl Carry {
         }
         for (item, rejected) in &findings.rejected {
             tracing::error!(%item, comment = %rejected.id, reason = rejected.reason, "comment refused and set aside");
+        }
+        for (item, drift) in findings.drift.iter().filter(|(_, drift)| **drift > 0) {
+            tracing::error!(%item, drift, "the hot store takes for durable what the document does not say");
         }
         self.stats.count_round(findings.folded, findings.rejected.len(), failed);
         self.refresh_stats();

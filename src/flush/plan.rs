@@ -38,6 +38,8 @@ pub struct Plan {
     waiting: BTreeMap<ItemId, Waiting>,
     busy: BTreeSet<ItemId>,
     behind: BTreeSet<ItemId>,
+    /// Items that were not what their documents said, by how much; those that fit are not in it.
+    drift: BTreeMap<ItemId, u64>,
     absence: Absence,
 }
 
@@ -49,6 +51,7 @@ impl Plan {
             waiting: BTreeMap::new(),
             busy: BTreeSet::new(),
             behind: BTreeSet::new(),
+            drift: BTreeMap::new(),
             absence: Absence::default(),
         }
     }
@@ -112,6 +115,8 @@ impl Plan {
     /// Takes in how a round went that began at `begun`.
     pub fn ended(&mut self, outcomes: &BTreeMap<ItemId, Outcome>, findings: &Findings, begun: Instant, now: Instant) {
         self.absence.named(findings.named.iter().copied(), now);
+        self.drift.extend(findings.drift.iter().map(|(item, drift)| (item.clone(), *drift)));
+        self.drift.retain(|_, drift| *drift > 0);
         for (item, outcome) in outcomes {
             match outcome {
                 Outcome::Clean => self.clean(item),
@@ -157,6 +162,11 @@ impl Plan {
     /// Items known to be waiting.
     pub fn waiting(&self) -> usize {
         self.waiting.len()
+    }
+
+    /// Σ|base - durable| over items at the same fold, as of their last rounds.
+    pub fn drift(&self) -> u64 {
+        self.drift.values().fold(0, |sum, drift| sum.saturating_add(*drift))
     }
 
     /// Items whose document is behind them.

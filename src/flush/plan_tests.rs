@@ -116,8 +116,9 @@ fn flight(item: &ItemId) -> Flight {
 mod rounds {
     use super::super::super::round::{Answer, Ask, REREADS_MAX, Round};
     use super::*;
+    use crate::protocol::{Counter, Counters};
     use crate::store::durable::{Applied, Document, Inserted};
-    use crate::store::hot::Aligned;
+    use crate::store::hot::{Aligned, Audit};
 
     fn document(fold: u64) -> Document {
         Document { fold, ..Document::default() }
@@ -161,6 +162,8 @@ mod rounds {
         round.told(Answer::Applied(vec![all[2].clone()], Ok(vec![Applied::Done])));
         round.told(Answer::Read(all[2].clone(), Ok(document(4))));
         round.told(Answer::Aligned(all[2].clone(), Ok(Aligned::Settled)));
+        assert_eq!(round.ask(), Some(Ask::Audit(all[2].clone())));
+        round.told(Answer::Audited(all[2].clone(), Ok(None)));
         assert!(round.is_over());
         let (outcomes, findings) = round.finish();
         assert_eq!(outcomes.into_values().collect::<Vec<_>>(), vec![Outcome::Clean, failed(), Outcome::Folded]);
@@ -177,7 +180,24 @@ mod rounds {
         round.told(Answer::Read(one.clone(), Ok(document(2))));
         assert_eq!(round.ask(), Some(Ask::Align(one.clone(), document(2))));
         round.told(Answer::Aligned(one.clone(), Ok(Aligned::Nothing)));
+        round.told(Answer::Audited(one.clone(), Err("down".to_owned())));
         assert_eq!(outcome(round), Outcome::Folded);
+    }
+
+    /// The hot store takes 7 for durable where the document says none; then a pair from different folds, which says nothing.
+    #[test]
+    fn what_is_not_as_durable_as_it_looks_is_drift() {
+        let one = &items(0..1)[0];
+        let base = [(Counter::Likes, 7)].into_iter().collect();
+        let audit = Audit { fold: 1, base, delta: Counters::default(), flight: None };
+        let drift = |audit: Audit| {
+            let mut round = before_align(one, 1);
+            round.told(Answer::Aligned(one.clone(), Ok(Aligned::Settled)));
+            round.told(Answer::Audited(one.clone(), Ok(Some(audit))));
+            round.finish().1.drift.get(one).copied()
+        };
+        assert_eq!(drift(audit.clone()), Some(7));
+        assert_eq!(drift(Audit { fold: 2, ..audit }), None);
     }
 
     #[test]

@@ -7,9 +7,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::protocol::{Comment, ItemId, WriterId};
+use crate::protocol::{Comment, Counters, ItemId, WriterId};
 use crate::store::durable::{Applied, Document, Inserted, Rejected};
-use crate::store::hot::{Aligned, Flight};
+use crate::store::hot::{Aligned, Audit, Flight};
 
 /// Documents read anew for one item in a round because the last one was older than the item. Each proves that another
 /// flusher folded meanwhile; so many in a row and the item is left to that one until the next interval.
@@ -28,6 +28,8 @@ pub enum Ask {
     Read(ItemId),
     /// Align the item with its document.
     Align(ItemId, Document),
+    /// Read the item's counters: what it takes for durable has to be what its document says.
+    Audit(ItemId),
 }
 
 /// What came of an [`Ask`]. An error leaves open whether the step was taken.
@@ -43,6 +45,8 @@ pub enum Answer {
     Read(ItemId, Result<Document, String>),
     /// Of [`Ask::Align`].
     Aligned(ItemId, Result<Aligned, String>),
+    /// Of [`Ask::Audit`].
+    Audited(ItemId, Result<Option<Audit>, String>),
 }
 
 /// How an item left the round.
@@ -73,9 +77,10 @@ enum Stage {
         rereads: u32,
     },
     Align {
-        fold: u64,
+        document: Document,
         rereads: u32,
     },
+    Audit(Document),
     Over(Outcome),
 }
 
@@ -88,6 +93,8 @@ pub struct Findings {
     pub named: BTreeSet<WriterId>,
     /// Flights that this round's own apply folded.
     pub folded: usize,
+    /// How far items are from their documents at the same fold: Σ|base - durable|. Items that fit are there with 0.
+    pub drift: BTreeMap<ItemId, u64>,
 }
 
 /// A batch on its way.
@@ -135,6 +142,7 @@ impl Round {
             Answer::Applied(items, result) => self.applied(items, result),
             Answer::Read(item, result) => self.read(item, result),
             Answer::Aligned(item, result) => self.aligned(item, result),
+            Answer::Audited(item, result) => self.audited(item, result),
         }
         self.apply_when_all_are_ready();
     }
@@ -237,20 +245,42 @@ impl Round {
             Err(error) => self.leave(item, Outcome::Failed(error)),
             Ok(document) if behind.is_some_and(|fold| document.fold <= fold) => self.leave(item, Outcome::Behind),
             Ok(document) => {
-                self.stages.insert(item.clone(), Stage::Align { fold: document.fold, rereads });
+                self.stages.insert(item.clone(), Stage::Align { document: document.clone(), rereads });
                 self.asks.push_back(Ask::Align(item, document));
             }
         }
     }
 
     fn aligned(&mut self, item: ItemId, result: Result<Aligned, String>) {
-        let Some(Stage::Align { fold, rereads }) = self.stages.get(&item) else { return };
-        let (fold, rereads) = (*fold, *rereads);
+        let Some(Stage::Align { document, rereads }) = self.stages.get(&item) else { return };
+        let (document, rereads) = (document.clone(), *rereads);
         match result {
             Err(error) => self.leave(item, Outcome::Failed(error)),
-            Ok(Aligned::Settled | Aligned::LaidAnew | Aligned::Nothing) => self.leave(item, Outcome::Folded),
-            Ok(Aligned::DurableBehind) if rereads < REREADS_MAX => self.ask_for_document(item, Some(fold), rereads + 1),
+            Ok(Aligned::Settled | Aligned::LaidAnew | Aligned::Nothing) => {
+                self.stages.insert(item.clone(), Stage::Audit(document));
+                self.asks.push_back(Ask::Audit(item));
+            }
+            Ok(Aligned::DurableBehind) if rereads < REREADS_MAX => {
+                self.ask_for_document(item, Some(document.fold), rereads + 1);
+            }
             Ok(Aligned::DurableBehind) => self.leave(item, Outcome::Failed("another flusher is faster".to_owned())),
         }
     }
+
+    /// A pair read at different folds says nothing; the next round has another.
+    fn audited(&mut self, item: ItemId, result: Result<Option<Audit>, String>) {
+        let Some(Stage::Audit(document)) = self.stages.get(&item) else { return };
+        if let Ok(Some(audit)) = result
+            && audit.fold == document.fold
+        {
+            self.findings.drift.insert(item.clone(), distance(&audit.base, &document.totals));
+        }
+        self.leave(item, Outcome::Folded);
+    }
+}
+
+/// Σ|a - b| over all counters.
+fn distance(a: &Counters, b: &Counters) -> u64 {
+    let counters: BTreeSet<_> = a.iter().chain(b.iter()).map(|(counter, _)| counter).collect();
+    counters.into_iter().map(|counter| a.get(counter).abs_diff(b.get(counter))).fold(0, u64::saturating_add)
 }

@@ -10,6 +10,7 @@ pub struct FlushStats {
     lag_ms: AtomicU64,
     waiting: AtomicU64,
     behind: AtomicU64,
+    drift: AtomicU64,
     folded: AtomicU64,
     rejected: AtomicU64,
     failed: AtomicU64,
@@ -34,6 +35,11 @@ impl FlushStats {
     /// Items whose document is behind them, an alarm: `heartline_fold_behind`.
     pub fn behind(&self) -> u64 {
         self.behind.load(Ordering::Relaxed)
+    }
+
+    /// Σ|base - durable| over items at the same fold, at their last rounds: `heartline_drift`. Anything but 0 is an alarm.
+    pub fn drift(&self) -> u64 {
+        self.drift.load(Ordering::Relaxed)
     }
 
     /// Flights that this flusher folded.
@@ -61,9 +67,10 @@ impl FlushStats {
         self.failed.fetch_add(failed as u64, Ordering::Relaxed);
     }
 
-    pub(super) fn stand(&self, lag: Duration, waiting: usize, behind: usize) {
+    pub(super) fn stand(&self, lag: Duration, waiting: usize, behind: usize, drift: u64) {
         self.lag_ms.store(u64::try_from(lag.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
         self.waiting.store(waiting as u64, Ordering::Relaxed);
         self.behind.store(behind as u64, Ordering::Relaxed);
+        self.drift.store(drift, Ordering::Relaxed);
     }
 }

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use super::hub::Hub;
 use super::opening::{Opening, adopt};
 use crate::acts::door::{Door, GOODBYE_WAIT, Goodbye, GoodbyeReport};
-use crate::room::{Frames, SubscriberId};
+use crate::room::{Frames, Gather, SubscriberId};
 use crate::session::opening::fresh_id;
 
 /// How often deadlines are looked at: the grain of pings, silence and farewells, all of which are seconds.
@@ -19,12 +19,6 @@ const SWEEP: Duration = Duration::from_secs(1);
 /// Messages that senders who respect the bound may have waiting. A room has at most one frame list on its way to a relay,
 /// so this is a bound on rooms with news at once; above it they wait for their turn, in order.
 const MAILBOX_MAX: usize = 16_384;
-
-/// Tell rooms the taps that were summed. The node's ticker sends it just before rooms tick; answered when each room that
-/// moved has its message in its mailbox.
-#[derive(Message, Debug, Clone, Copy)]
-#[rtype(result = "()")]
-pub struct Gather;
 
 /// A socket that knows its place has its turn; which one stands in the hub.
 #[derive(Message)]

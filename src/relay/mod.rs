@@ -22,5 +22,5 @@ mod socket;
 #[cfg(test)]
 mod tests;
 
-pub use actor::{Gather, Relay, RelayHandle, start};
+pub use actor::{Relay, RelayHandle, start};
 pub use opening::Opening;

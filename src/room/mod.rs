@@ -8,6 +8,7 @@ pub mod ticker;
 
 mod audience;
 mod broadcast;
+mod cold;
 pub mod deps;
 mod encode;
 mod ending;

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use actix::{Actor, ArbiterHandle, Context};
 use futures_util::future::join_all;
@@ -10,6 +11,7 @@ use parking_lot::Mutex;
 use tokio::sync::OnceCell;
 
 use super::actor::Room;
+use super::cold::Cold;
 use super::deps::RoomDeps;
 use super::load;
 use super::messages::{HandOver, RoomHandle};
@@ -24,12 +26,13 @@ pub struct Registry {
     arbiters: Vec<ArbiterHandle>,
     rooms: Arc<Mutex<HashMap<ItemId, Place>>>,
     journals: Mutex<HashMap<ItemId, Arc<Mutex<Journal>>>>,
+    cold: Mutex<Cold>,
 }
 
 impl Registry {
     /// Rooms will run on these arbiters, at least one.
     pub fn new(deps: Arc<RoomDeps>, arbiters: Vec<ArbiterHandle>) -> Self {
-        Self { deps, arbiters, rooms: Arc::default(), journals: Mutex::default() }
+        Self { deps, arbiters, rooms: Arc::default(), journals: Mutex::default(), cold: Mutex::default() }
     }
 
     /// The room of an item if it runs here.
@@ -107,24 +110,44 @@ impl Registry {
         self.arbiters.get(hash % self.arbiters.len().max(1))
     }
 
-    /// Once in a while: journals of rooms that ended are dropped, and a room that is gone before its journal was empty is started anew.
-    pub async fn sweep(&self) {
-        let mut orphans = Vec::new();
-        self.journals.lock().retain(|item, journal| {
-            let held = Arc::strong_count(journal) > 1;
-            let unfolded = !journal.lock().is_empty();
-            if unfolded && !held {
-                orphans.push(item.clone());
-            }
-            held || unfolded
-        });
-        for item in orphans {
+    /// Once in a while: journals of rooms that ended are dropped, a room that is gone before its journal was empty is started anew, and
+    /// items that have had no room for long are let go from the hot store.
+    pub async fn sweep(&self, now: Instant) {
+        for item in self.orphans(now) {
             self.deps.stats.restarts.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             match self.open(&item, false).await {
                 Ok(_) => tracing::error!(%item, "a room had died; started anew"),
                 Err(error) => tracing::error!(%item, %error, "a room has died and does not start"),
             }
         }
+        let due = self.cold.lock().due(now, |item| self.rooms.lock().contains_key(item));
+        for item in due {
+            if let Err(error) = self.deps.hot.let_go(&item).await {
+                tracing::warn!(%item, %error, "a cold item was not let go");
+            }
+        }
+    }
+
+    /// Items that the hot store holds though no room is theirs: an earlier run left them. They will be let go like any other.
+    pub fn note_cold(&self, items: impl IntoIterator<Item = ItemId>, now: Instant) {
+        let mut cold = self.cold.lock();
+        items.into_iter().for_each(|item| cold.note(item, now));
+    }
+
+    /// Drops the journals that nobody needs, and names the items whose room died before its journal was empty.
+    fn orphans(&self, now: Instant) -> Vec<ItemId> {
+        let (mut orphans, mut cold) = (Vec::new(), self.cold.lock());
+        self.journals.lock().retain(|item, journal| {
+            let held = Arc::strong_count(journal) > 1;
+            let unfolded = !journal.lock().is_empty();
+            match (held, unfolded) {
+                (true, _) => return true,
+                (false, true) => orphans.push(item.clone()),
+                (false, false) => cold.note(item.clone(), now),
+            }
+            unfolded
+        });
+        orphans
     }
 
     /// The node stops: every room contributes what it buffered. Answers when the hot store has it all.

@@ -52,7 +52,12 @@ impl Room {
 
     fn take_standing(&mut self, standing: Standing, sent: (Option<u64>, usize), now: Instant, ctx: &mut Context<Self>) {
         let (op, events) = sent;
-        let next = self.intake.answered(&standing, now);
+        let next = match (op, &standing) {
+            (Some(_), _) => self.intake.answered(&standing, now),
+            (None, Standing::Missing) => Next::Align,
+            // A step without an add says nothing about this writer's number.
+            (None, Standing::At(_)) => Next::Settled,
+        };
         if let Standing::At(stood) = standing {
             if op.is_none_or(|op| stood.at >= op) {
                 self.events_out.drain(..events);

@@ -5,4 +5,3 @@ pub mod metrics;
 pub mod read;
 
 pub use metrics::Metrics;
-pub use read::Sample;

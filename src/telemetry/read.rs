@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::metrics::Label;
+
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
@@ -12,21 +14,9 @@ use prometheus_client::metrics::gauge::ConstGauge;
 pub type Read<N> = Box<dyn Fn() -> N + Send + Sync>;
 
 /// A sample: its label, if it has one, and where it is read.
-pub struct Sample<N> {
-    pub(super) label: Option<(&'static str, &'static str)>,
-    pub(super) read: Read<N>,
-}
-
-impl<N> Sample<N> {
-    /// The only sample of its name.
-    pub fn plain(read: impl Fn() -> N + Send + Sync + 'static) -> Vec<Self> {
-        vec![Self { label: None, read: Box::new(read) }]
-    }
-
-    /// One of several, each with a value of the same label.
-    pub fn labelled(label: &'static str, value: &'static str, read: impl Fn() -> N + Send + Sync + 'static) -> Self {
-        Self { label: Some((label, value)), read: Box::new(read) }
-    }
+pub(super) struct Sample<N> {
+    pub label: Label,
+    pub read: Read<N>,
 }
 
 /// One family of samples under one name.
@@ -67,8 +57,8 @@ fn encode<N, M: EncodeMetric>(
     let mut family = encoder.encode_descriptor(name, help, None, kind)?;
     for sample in samples {
         let value = metric((sample.read)());
-        match sample.label {
-            Some(label) => value.encode(family.encode_family(&[label])?)?,
+        match &sample.label {
+            Some((name, label)) => value.encode(family.encode_family(&[(*name, label.as_str())])?)?,
             None => {
                 // An encoder is used up by one sample; a family without labels has but one.
                 return value.encode(family);

@@ -1,4 +1,6 @@
-//! The integration tests, one binary: a file per promise.
+//! The integration tests, one binary: a file per promise. `support` runs the production composition on port 0.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 mod contract;
+mod kill;
+mod support;

@@ -194,6 +194,10 @@ impl World {
                 Answer::Read(item, Some(document).filter(|_| fate == Fate::Answered).ok_or_else(lost))
             }
             Ask::Align(item, document) => Answer::Aligned(item, self.align(document, fate).ok_or_else(lost)),
+            Ask::Audit(item) => {
+                let audit = self.hot.audit();
+                Answer::Audited(item, Some(audit).filter(|_| fate == Fate::Answered).ok_or_else(lost))
+            }
         }
     }
 

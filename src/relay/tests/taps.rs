@@ -6,7 +6,7 @@ use super::Relayed;
 use crate::acts::bench::until;
 use crate::config::SocketConfig;
 use crate::protocol::Kind;
-use crate::relay::Gather;
+use crate::room::Gather;
 
 #[actix_rt::test]
 async fn a_thousand_taps_are_one_message_to_the_room() {

@@ -140,6 +140,12 @@ impl MemoryCore {
         listed
     }
 
+    /// Everything that is not yet folded, over all items; sums that would leave 64 bits stay at their last value.
+    pub fn unflushed(&self) -> Counters {
+        let deltas = self.dirty.iter().filter_map(|item| self.items.get(item)).map(|stored| &stored.ledger.delta);
+        deltas.fold(Counters::default(), |sum, delta| sum.plus(delta).unwrap_or(sum))
+    }
+
     /// See [`HotStore::totals`](crate::store::hot::HotStore::totals).
     pub fn totals(&self, item: &ItemId) -> Option<Counters> {
         self.items.get(item).map(|stored| stored.ledger.totals())

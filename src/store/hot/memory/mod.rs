@@ -95,6 +95,11 @@ impl MemoryHot {
     pub fn round_trips(&self) -> u64 {
         self.shared.round_trips.load(Ordering::Relaxed)
     }
+
+    /// Everything that is not yet folded, over all items: `heartline_unflushed`.
+    pub fn unflushed(&self) -> Counters {
+        self.shared.core.lock().unflushed()
+    }
 }
 
 #[async_trait]

@@ -1,0 +1,140 @@
+//! Gives names to the numbers that rooms, sockets, flush and stores keep. The names are the wire contract's; `docs/metrics.md` has them all.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::build::App;
+use crate::protocol::{Counter, Counters};
+use crate::room::{Registry, RoomStats};
+use crate::session::SocketStats;
+use crate::session::stats::Dropped;
+use crate::telemetry::metrics::Label;
+use crate::telemetry::read::Read;
+
+/// Joins everything; once, when the node starts.
+pub(super) fn join(app: &App, registry: &Arc<Registry>) {
+    join_rooms(app, registry);
+    join_stores(app);
+    join_sockets(app);
+}
+
+fn join_rooms(app: &App, registry: &Arc<Registry>) {
+    let (metrics, ticker, registry) = (&app.metrics, app.rooms.ticker.clone(), registry.clone());
+    metrics.counters("taps_accepted", "Taps accepted", plain(room(app, |stats| &stats.taps_accepted)));
+    metrics.counters(
+        "room_restarts",
+        "Rooms that died and were started anew",
+        plain(room(app, |stats| &stats.restarts)),
+    );
+    metrics.counters("ticks", "Ticks of the node", plain(Box::new(move || ticker.ticks())));
+    metrics.gauges("rooms", "Rooms in memory", vec![(None, Box::new(move || registry.len() as f64))]);
+}
+
+fn join_stores(app: &App) {
+    let (metrics, flush) = (&app.metrics, &app.flush_stats);
+    let hot = app.hot.clone();
+    metrics.counters(
+        "hot_round_trips",
+        "Round trips of ticks to the hot store",
+        plain(Box::new(move || hot.round_trips())),
+    );
+    let stats = flush.clone();
+    let trips = Box::new(move || stats.round_trips());
+    metrics.counters("flush_round_trips", "Round trips of claim and align to the hot store", plain(trips));
+    let writes = |read: fn(&crate::store::durable::sqlite::WriteCounts) -> u64| -> Read<u64> {
+        let sqlite = app.sqlite.clone();
+        Box::new(move || read(sqlite.counts()))
+    };
+    let kinds = vec![
+        (kind("fold"), writes(|counts| counts.fold())),
+        (kind("comments"), writes(|counts| counts.comments())),
+        (kind("log"), writes(|counts| counts.log())),
+    ];
+    metrics.counters("durable_writes", "Durable statements, per document or batch", kinds);
+    let stats = flush.clone();
+    metrics.counters(
+        "rejected_comments",
+        "Comments that the durable store set aside",
+        plain(Box::new(move || stats.rejected())),
+    );
+    join_ledger(app);
+}
+
+/// What is accepted and not yet durable, and whether the two stores agree on the rest.
+fn join_ledger(app: &App) {
+    let (metrics, flush) = (&app.metrics, &app.flush_stats);
+    let unflushed = |of: fn(&Counters) -> i64| -> Read<f64> {
+        let hot = app.hot.clone();
+        Box::new(move || of(&hot.unflushed()) as f64)
+    };
+    let kinds = vec![
+        (
+            kind("taps"),
+            unflushed(|sums| sums.iter().filter(|(c, _)| matches!(c, Counter::Taps(_))).map(|(_, n)| n).sum()),
+        ),
+        (kind("likes"), unflushed(|sums| sums.get(Counter::Likes))),
+        (kind("comments"), unflushed(|sums| sums.get(Counter::Comments))),
+    ];
+    metrics.gauges("unflushed", "Accepted and not yet durable", kinds);
+    let gauge = |read: fn(&crate::flush::FlushStats) -> f64| -> Vec<(Label, Read<f64>)> {
+        let stats = flush.clone();
+        vec![(None, Box::new(move || read(&stats)))]
+    };
+    metrics.gauges(
+        "flush_lag_seconds",
+        "Age of the oldest change that is not yet durable",
+        gauge(|s| s.lag().as_secs_f64()),
+    );
+    metrics.gauges(
+        "drift",
+        "Distance of counters from what is durable at the same fold; must be 0",
+        gauge(|s| s.drift() as f64),
+    );
+    metrics.gauges("fold_behind", "Items whose document is behind them; must be 0", gauge(|s| s.behind() as f64));
+}
+
+fn join_sockets(app: &App) {
+    let metrics = &app.metrics;
+    let socket = |read: fn(&SocketStats) -> u64| -> Read<u64> {
+        let stats = app.socket_stats.clone();
+        Box::new(move || read(&stats))
+    };
+    let open = socket(SocketStats::sockets);
+    metrics.gauges("sockets", "Open sockets", vec![(None, Box::new(move || open() as f64))]);
+    metrics.counters("deliveries", "Frames delivered, times sockets", plain(socket(SocketStats::deliveries)));
+    let (queued, summed) = (room(app, |stats| &stats.comments_dropped), room(app, |stats| &stats.taps_dropped));
+    let dropped = |of: fn(Dropped) -> u64| -> Read<u64> {
+        let stats = app.socket_stats.clone();
+        Box::new(move || of(stats.dropped()))
+    };
+    let (comments, taps) = (dropped(|dropped| dropped.comments), dropped(|dropped| dropped.taps));
+    let what = |name: &str| Some(("what", name.to_owned()));
+    let samples: Vec<(Label, Read<u64>)> = vec![
+        (what("comments"), Box::new(move || comments() + queued())),
+        (what("taps"), Box::new(move || taps() + summed())),
+        (what("frames"), dropped(|dropped| dropped.frames)),
+    ];
+    metrics.counters("dropped", "Declared loss", samples);
+    let stats = app.socket_stats.clone();
+    let closed = stats.closed_by_code().map(|(code, _)| {
+        let stats = app.socket_stats.clone();
+        let name = code.map_or_else(|| "other".to_owned(), |code| code.to_string());
+        let read: Read<u64> =
+            Box::new(move || stats.closed_by_code().find(|(known, _)| *known == code).map_or(0, |(_, n)| n));
+        (Some(("code", name)), read)
+    });
+    metrics.counters("closed", "Sockets closed, by close code", closed.collect());
+}
+
+fn room(app: &App, of: fn(&RoomStats) -> &AtomicU64) -> Read<u64> {
+    let stats = app.rooms.stats.clone();
+    Box::new(move || of(&stats).load(Ordering::Relaxed))
+}
+
+fn plain(read: Read<u64>) -> Vec<(Label, Read<u64>)> {
+    vec![(None, read)]
+}
+
+fn kind(name: &str) -> Label {
+    Some(("kind", name.to_owned()))
+}

@@ -1,0 +1,14 @@
+//! The composition root: the only place that knows concrete types. `main` and the tests build and run the same [`App`].
+
+pub mod build;
+pub mod drain;
+pub mod knock;
+pub mod serve;
+pub mod upgrade;
+
+mod fold;
+mod metrics;
+
+pub use build::{App, BuildError};
+pub use drain::DrainReport;
+pub use serve::Running;

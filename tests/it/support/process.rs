@@ -1,0 +1,58 @@
+//! The server as a process of its own, to be killed.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use super::rest::Node;
+
+/// A child that is killed when dropped.
+pub struct Process {
+    child: Child,
+    address: String,
+}
+
+impl Process {
+    /// Starts it on a data folder and waits until it is ready.
+    pub fn start(folder: &Path, args: &[&str]) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_heartline"))
+            .args(["--listen", "127.0.0.1:0", "--data-dir"])
+            .arg(folder)
+            .args(args)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let address = lines.map_while(Result::ok).find_map(|line| {
+            let rest = line.split_once("http://")?.1;
+            Some(rest.split_once('/')?.0.to_owned())
+        });
+        Self { child, address: address.expect("the server did not say where it serves") }
+    }
+
+    /// `kill -9`.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// SIGTERM, and the exit code.
+    pub fn terminate(&mut self) -> Option<i32> {
+        let killed = Command::new("kill").arg(self.child.id().to_string()).status().unwrap();
+        assert!(killed.success());
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Node for Process {
+    fn address(&self) -> &str {
+        &self.address
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
