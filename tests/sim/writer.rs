@@ -45,7 +45,7 @@ impl Writer {
         Self {
             id,
             alive: true,
-            journal: Journal::new(id, bounds),
+            journal: Journal::new(id, 0, bounds),
             doing: Doing::Nothing,
             record: Record { sums: vec![Counters::default()], ..Record::default() },
             known: None,

@@ -157,7 +157,7 @@ fn main_of_the_process_to_be_killed() {
 }
 
 async fn contribute(hot: &MemoryHot, a: &ItemId, run: u128, settings: Settings) {
-    let mut journal = Journal::new(settings.writer, Bounds { numbers_max: 4_096, reoffer: Duration::from_secs(1) });
+    let mut journal = Journal::new(settings.writer, 0, Bounds { numbers_max: 4_096, reoffer: Duration::from_secs(1) });
     for n in 1.. {
         let increments = [(Counter::Comments, 1)].into_iter().collect();
         let comments = vec![comment(run * RUN_SIZE + n)];
