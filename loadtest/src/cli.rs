@@ -118,9 +118,9 @@ struct MakeTrace {
     /// Comments in the busiest second.
     #[arg(long, default_value_t = 46.0)]
     rate_peak: f64,
-    /// The fraction of comments by people who had not written before.
-    #[arg(long, default_value_t = 0.49)]
-    newcomers: f64,
+    /// About how many people write; else half as many as there are comments.
+    #[arg(long)]
+    viewers: Option<u64>,
 }
 
 #[derive(Debug, Args)]
@@ -217,7 +217,9 @@ impl Replay {
 
 impl MakeTrace {
     fn run(self) -> Result<Finished> {
-        let Self { seed, minutes, rate_avg, rate_peak, newcomers } = self;
+        let Self { seed, minutes, rate_avg, rate_peak, viewers } = self;
+        let comments = minutes * 60.0 * rate_avg;
+        let newcomers = viewers.map_or(Shape::default().newcomers, |viewers| (viewers as f64 / comments).min(1.0));
         let lines = trace::make(Shape { seed, minutes, rate_avg, rate_peak, newcomers })?;
         let mut csv = Vec::new();
         trace::write(&lines, &mut csv)?;

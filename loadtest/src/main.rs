@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use loadtest::cli::{Cli, Finished};
+use loadtest::target::NotAllowed;
 
 /// Broken promises.
 const VIOLATED: u8 = 1;
@@ -30,7 +31,7 @@ fn main() -> ExitCode {
         Err(error) => {
             // Nothing is left to tell it with if standard error is gone, but the code.
             let _ = writeln!(std::io::stderr(), "loadtest: {error:#}");
-            ExitCode::from(UNAVAILABLE)
+            ExitCode::from(if error.is::<NotAllowed>() { USAGE } else { UNAVAILABLE })
         }
     }
 }

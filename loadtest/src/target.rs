@@ -12,6 +12,26 @@ pub struct Target {
     pub host: String,
 }
 
+/// An argument that is out of bounds: the run was not begun.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotAllowed(pub String);
+
+impl std::error::Error for NotAllowed {}
+
+impl std::fmt::Display for NotAllowed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Passes if an argument is allowed.
+///
+/// # Errors
+/// It is not; `what` says which one and what is allowed.
+pub fn allow(is_allowed: bool, what: impl Into<String>) -> Result<(), NotAllowed> {
+    if is_allowed { Ok(()) } else { Err(NotAllowed(what.into())) }
+}
+
 /// Why a URL is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BadTarget {

@@ -12,9 +12,13 @@ use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
 use crate::seeded::Seeded;
+use crate::target::allow;
 
 /// Lines of a trace, at most: a long night at a high rate.
 const LINES_MAX: usize = 5_000_000;
+
+/// Comments in one second, at most: beyond it the exponent of a Poisson draw is no number any more.
+const PEAK_MAX: f64 = 500.0;
 
 /// One comment of a show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,14 +110,12 @@ const BYTES_PER_CHAR: &[(f64, f64)] =
 /// The shape is longer or busier than a trace may be.
 pub fn make(shape: Shape) -> Result<Vec<Line>> {
     let seconds = (shape.minutes * 60.0).ceil();
-    ensure!(
-        seconds >= 1.0 && shape.rate_avg > 0.0 && shape.rate_peak >= shape.rate_avg,
-        "a trace needs a length and rates"
-    );
-    ensure!(
-        seconds * shape.rate_avg < LINES_MAX as f64 && shape.rate_peak < 500.0,
-        "more than {LINES_MAX} comments, or 500 a second"
-    );
+    allow(seconds >= 1.0 && shape.rate_avg > 0.0, "minutes and rate-avg: above 0")?;
+    allow(
+        shape.rate_peak >= shape.rate_avg && shape.rate_peak < PEAK_MAX,
+        format!("rate-peak: rate-avg to {PEAK_MAX}"),
+    )?;
+    allow(seconds * shape.rate_avg < LINES_MAX as f64, format!("a trace has {LINES_MAX} comments at most"))?;
     let mut random = Seeded::new(shape.seed);
     let peak = (seconds * (0.2 + 0.6 * random.unit())).floor();
     let mut lines = Vec::new();

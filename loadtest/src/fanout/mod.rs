@@ -15,11 +15,12 @@ mod report;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, bail};
 
 pub use report::{FanoutReport, Window};
 
 use crate::report::Violations;
+use crate::target::{NotAllowed, allow};
 use crate::usage;
 use child::{BareWriter, Server};
 use join::Tapper;
@@ -57,12 +58,16 @@ pub struct FanoutConfig {
 }
 
 impl FanoutConfig {
-    fn check(&self) -> Result<()> {
-        ensure!((1..=SOCKETS_MAX).contains(&self.sockets), "sockets: 1 to {SOCKETS_MAX}");
-        ensure!((1..=HZ_MAX).contains(&self.hz), "hz: 1 to {HZ_MAX}");
-        ensure!((1..=ROUNDS_MAX).contains(&self.rounds), "rounds: 1 to {ROUNDS_MAX}");
-        ensure!(!self.window.is_zero() && self.window <= WINDOW_MAX, "seconds: up to {}", WINDOW_MAX.as_secs());
-        Ok(())
+    /// Whether the bounds are kept.
+    ///
+    /// # Errors
+    /// Names the value that is out of bounds.
+    pub fn check(&self) -> Result<(), NotAllowed> {
+        allow((1..=SOCKETS_MAX).contains(&self.sockets), format!("sockets: 1 to {SOCKETS_MAX}"))?;
+        allow((1..=HZ_MAX).contains(&self.hz), format!("hz: 1 to {HZ_MAX}"))?;
+        allow((1..=ROUNDS_MAX).contains(&self.rounds), format!("rounds: 1 to {ROUNDS_MAX}"))?;
+        let is_length = !self.window.is_zero() && self.window <= WINDOW_MAX;
+        allow(is_length, format!("seconds: up to {}", WINDOW_MAX.as_secs()))
     }
 }
 

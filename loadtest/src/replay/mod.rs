@@ -11,7 +11,7 @@ mod report;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use futures_util::StreamExt;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -24,13 +24,17 @@ use crate::client::{self, Joined};
 use crate::inbound::Inbound;
 use crate::order::Order;
 use crate::report::Violations;
-use crate::target::Target;
+use crate::target::{NotAllowed, Target, allow};
 use crate::trace::Line;
 use crate::watch::Watch;
 use post::Posted;
 
 /// Watchers, at most.
 const WATCHERS_MAX: usize = 50_000;
+/// Connections that post, at most.
+const CONNECTIONS_MAX: usize = 4_096;
+/// The longest replay: a whole night at its own pace.
+const LENGTH_MAX: Duration = Duration::from_secs(4 * 3_600);
 /// Between two looks at the end state.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
@@ -70,12 +74,19 @@ impl ReplayConfig {
         }
     }
 
-    fn check(&self) -> Result<()> {
-        ensure!(!self.lines.is_empty(), "the trace is empty");
-        ensure!((0.01..=10_000.0).contains(&self.speed), "speed: 0.01 to 10000");
-        ensure!((1..=WATCHERS_MAX).contains(&self.watchers), "watch: 1 to {WATCHERS_MAX}");
-        ensure!((1..=4_096).contains(&self.connections), "connections: 1 to 4096");
-        Ok(())
+    /// Whether the bounds are kept.
+    ///
+    /// # Errors
+    /// Names the value that is out of bounds.
+    pub fn check(&self) -> Result<(), NotAllowed> {
+        allow(!self.lines.is_empty(), "the trace is empty")?;
+        allow((0.01..=10_000.0).contains(&self.speed), "speed: 0.01 to 10000")?;
+        allow((1..=WATCHERS_MAX).contains(&self.watchers), format!("watch: 1 to {WATCHERS_MAX}"))?;
+        allow((1..=CONNECTIONS_MAX).contains(&self.connections), format!("connections: 1 to {CONNECTIONS_MAX}"))?;
+        let last_ms = self.lines.last().map_or(0, |line| line.offset_ms);
+        let length_s = last_ms as f64 / 1e3 / self.speed;
+        allow(length_s <= LENGTH_MAX.as_secs_f64(), format!("{length_s:.0} s at this speed; use a higher one"))?;
+        allow(self.settle_max <= LENGTH_MAX, format!("settle-s: {} at most", LENGTH_MAX.as_secs()))
     }
 }
 

@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use anyhow::{Result, ensure};
-
 use super::asks::Intent;
 use crate::schedule::Plan;
-use crate::target::Target;
+use crate::target::{NotAllowed, Target, allow};
 
 /// Sockets of one storm, at most: two processes' worth of memory stays within what a developer's machine has.
 const SOCKETS_MAX: usize = 100_000;
@@ -66,18 +64,15 @@ impl StormConfig {
     ///
     /// # Errors
     /// Names the value that is out of bounds.
-    pub fn check(&self) -> Result<()> {
-        ensure!((1..=SOCKETS_MAX).contains(&self.sockets), "sockets: 1 to {SOCKETS_MAX}");
-        ensure!((1..=N_MAX).contains(&self.n), "n: 1 to {N_MAX}");
-        ensure!((0.0..=1.0).contains(&self.with_id), "ids: 0 to 1");
+    pub fn check(&self) -> Result<(), NotAllowed> {
         let messages_per_s = self.taps_per_s / f64::from(self.n) + self.comments_per_s;
-        ensure!(self.taps_per_s >= 0.0 && self.comments_per_s >= 0.0, "rates cannot be negative");
-        ensure!(
-            (0.0..=MESSAGES_PER_S_MAX).contains(&messages_per_s),
-            "rates: {MESSAGES_PER_S_MAX} messages a second at most"
-        );
-        ensure!(self.length <= LENGTH_MAX, "seconds: {} at most", LENGTH_MAX.as_secs());
-        Ok(())
+        allow((1..=SOCKETS_MAX).contains(&self.sockets), format!("sockets: 1 to {SOCKETS_MAX}"))?;
+        allow((1..=N_MAX).contains(&self.n), format!("n: 1 to {N_MAX}"))?;
+        allow((0.0..=1.0).contains(&self.with_id), "ids: 0 to 1")?;
+        allow(self.taps_per_s >= 0.0 && self.comments_per_s >= 0.0, "rates cannot be negative")?;
+        allow(messages_per_s <= MESSAGES_PER_S_MAX, format!("rates: {MESSAGES_PER_S_MAX} messages a second at most"))?;
+        allow(self.length <= LENGTH_MAX, format!("seconds: {} at most", LENGTH_MAX.as_secs()))?;
+        allow(self.settle_max <= LENGTH_MAX, format!("settle-s: {} at most", LENGTH_MAX.as_secs()))
     }
 
     /// The part of one socket.

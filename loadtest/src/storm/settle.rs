@@ -3,6 +3,7 @@
 //! Level-triggered: the whole state is looked at again and again until it is right or the deadline has passed; what is not right
 //! then is a violation. Nothing is taken as settled because some time went by.
 
+use std::collections::HashMap;
 use std::sync::PoisonError;
 use std::time::Duration;
 
@@ -11,10 +12,11 @@ use tokio::time::Instant;
 
 use super::sender::{Seat, lock};
 use super::{KIND, Storm};
-use crate::api::Audit;
+use crate::api::{Api, Audit};
 use crate::client;
 use crate::ledger::Ledger;
 use crate::report::Violations;
+use crate::target::Target;
 use crate::watch::Watch;
 
 /// Between two looks. An audit is a read; twenty a second do not disturb.
@@ -54,6 +56,35 @@ impl Storm {
             self.seats.push(std::sync::Arc::new(std::sync::Mutex::new(seat)));
         }
         Ok(())
+    }
+
+    /// Compares with a server that came back after a crash (`target`, on the same data): every acknowledged tap and comment is there
+    /// once, none is there that was not sent, and no socket had been shown more than is there now.
+    ///
+    /// # Errors
+    /// The server cannot be asked.
+    pub async fn compare_after_crash(&self, target: &Target) -> Result<Violations> {
+        let mut api = Api::open(target, &self.config.item).await?;
+        let (audit, history) = (api.audit().await?, api.history().await?);
+        let mut found = Violations::default();
+        self.seats.iter().for_each(|seat| found.merge(lock(seat).watch.violations.clone()));
+        found.check("audit", audit.check());
+        found.check("taps", self.ledger().check(self.taps_before(), taps_of(&audit)));
+        self.check_comments(&audit, &mut found);
+        let shown = self.seats.iter().map(|seat| lock(seat).watch.taps_shown()).max().unwrap_or(0);
+        if shown > taps_of(&audit) {
+            found.add(format!("{shown} taps had been shown, {} are left", taps_of(&audit)));
+        }
+        let mut times: HashMap<&str, u32> = HashMap::new();
+        history.iter().for_each(|comment| *times.entry(comment.id.get()).or_default() += 1);
+        for id in self.comments_acked() {
+            match times.get(&*id) {
+                Some(1) => {}
+                Some(n) => found.add(format!("{id} is {n} times in the history")),
+                None => found.add(format!("{id} was acknowledged and is lost")),
+            }
+        }
+        Ok(found)
     }
 
     /// Everything that is not as it must be in the end, given the server's ledger.
@@ -107,6 +138,10 @@ impl Storm {
                 allowed.start(),
                 allowed.end()
             ));
+        }
+        if self.config.may_be_cut {
+            // An ack may have been the last thing that a socket heard.
+            return;
         }
         let order = self.shared.order.lock().unwrap_or_else(PoisonError::into_inner);
         let missing =

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use loadtest::storm::{self, StormConfig, StormReport};
+use loadtest::report::Violations;
+use loadtest::storm::{self, Storm, StormConfig, StormReport};
 
 use crate::mock::{self, Fault};
 
@@ -92,4 +93,43 @@ async fn a_cut_that_was_announced_makes_the_ledger_a_range() {
     assert!(report.violations.is_empty(), "{report}");
     assert_eq!(report.sockets_to_the_end, 9);
     assert!(report.taps_unsure >= 1);
+}
+
+/// A storm on a server that is killed in its middle and comes back having lost so much.
+async fn crash(lose: i64) -> Violations {
+    let server = mock::start(Fault::Honest).await;
+    let mut config = StormConfig::new(format!("http://{}", server.address).parse().unwrap(), "m");
+    config.with_id = 1.0;
+    config.may_be_cut = true;
+    config.length = Duration::from_secs(60);
+    commenting(&mut config);
+    let mut storm = Storm::open(config).await.unwrap();
+    let killed = async {
+        // The middle: taps and comments have been acknowledged.
+        while storm_acked(&storm) < 60 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        server.crash_and_restart(lose).await
+    };
+    let server = killed.await;
+    let started = std::time::Instant::now();
+    storm.load().await;
+    assert!(started.elapsed() < Duration::from_secs(10), "the load ends with its sockets, not with its plan");
+    assert!(storm.ledger().certain >= 60);
+    let found = storm.compare_after_crash(&format!("http://{}", server.address).parse().unwrap()).await.unwrap();
+    storm.close().await;
+    found
+}
+
+fn storm_acked(storm: &Storm) -> u64 {
+    storm.ledger().certain.min(storm.comments_acked().len() as u64 * 3)
+}
+
+#[tokio::test]
+async fn a_crash_that_loses_nothing_passes_and_one_that_loses_what_was_acknowledged_fails() {
+    let found = crash(0).await;
+    assert!(found.is_empty(), "{found}");
+    let found = crash(15).await;
+    assert!(found.first.iter().any(|v| v.contains("lost: total") || v.contains(" lost")), "{found}");
+    assert!(found.first.iter().any(|v| v.contains("acknowledged and is lost")), "{found}");
 }

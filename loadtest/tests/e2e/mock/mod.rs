@@ -17,6 +17,24 @@ use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_tungstenite::tungstenite::protocol::{Message, Role};
 
+impl Mock {
+    /// Cuts every connection at once and stops listening, as `kill -9` does; then serves the same data, but for so many taps
+    /// and as many comments, on another port.
+    pub async fn crash_and_restart(self, lose: i64) -> Mock {
+        self.tasks.iter().for_each(tokio::task::JoinHandle::abort);
+        let room = {
+            let room = self.room.lock().unwrap();
+            room.crash.send_replace(true);
+            Room {
+                taps: room.taps - lose,
+                comments: room.comments[..room.comments.len() - lose as usize].to_vec(),
+                ..Room::new(Fault::Honest)
+            }
+        };
+        serve_room(room, "127.0.0.1:0", Duration::from_millis(20)).await
+    }
+}
+
 /// How the mock lies; `Honest` does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
@@ -65,12 +83,14 @@ struct Room {
     comment_acts: u64,
     sockets: u64,
     frames: broadcast::Sender<String>,
+    crash: tokio::sync::watch::Sender<bool>,
 }
 
 type Shared = Arc<Mutex<Room>>;
 
 pub struct Mock {
     pub address: SocketAddr,
+    room: Shared,
     tasks: Vec<tokio::task::JoinHandle<()>>,
 }
 
@@ -85,40 +105,57 @@ pub async fn start(fault: Fault) -> Mock {
 }
 
 pub async fn start_at(fault: Fault, listen: &str, tick: Duration) -> Mock {
+    serve_room(Room::new(fault), listen, tick).await
+}
+
+async fn serve_room(room: Room, listen: &str, tick: Duration) -> Mock {
     let listener = TcpListener::bind(listen).await.unwrap();
     let address = listener.local_addr().unwrap();
-    let (frames, _) = broadcast::channel(4_096);
-    let room = Room {
-        fault,
-        taps: 0,
-        shown: (0, 0),
-        dipped: false,
-        comments: vec![],
-        pending: vec![],
-        seq: 0,
-        acts: 0,
-        comment_acts: 0,
-        sockets: 0,
-        frames,
-    };
+    let crash = room.crash.clone();
     let room = Arc::new(Mutex::new(room));
     let accept = {
         let room = Arc::clone(&room);
         tokio::spawn(async move {
             loop {
                 let (stream, _) = listener.accept().await.unwrap();
-                tokio::spawn(serve(stream, Arc::clone(&room)));
+                let (room, mut crashed) = (Arc::clone(&room), crash.subscribe());
+                tokio::spawn(async move {
+                    tokio::select! {
+                        () = serve(stream, room) => {}
+                        _ = crashed.wait_for(|crashed| *crashed) => {}
+                    }
+                });
             }
         })
     };
+    let ticking = Arc::clone(&room);
     let ticks = tokio::spawn(async move {
         let mut ticker = tokio::time::interval(tick);
         loop {
             ticker.tick().await;
-            room.lock().unwrap().tick();
+            ticking.lock().unwrap().tick();
         }
     });
-    Mock { address, tasks: vec![accept, ticks] }
+    Mock { address, room, tasks: vec![accept, ticks] }
+}
+
+impl Room {
+    fn new(fault: Fault) -> Self {
+        Self {
+            fault,
+            taps: 0,
+            shown: (0, 0),
+            dipped: false,
+            comments: vec![],
+            pending: vec![],
+            seq: 0,
+            acts: 0,
+            comment_acts: 0,
+            sockets: 0,
+            frames: broadcast::channel(4_096).0,
+            crash: tokio::sync::watch::channel(false).0,
+        }
+    }
 }
 
 impl Room {
