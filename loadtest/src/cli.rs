@@ -173,7 +173,7 @@ impl Cli {
                 Ok(Finished { text, is_passed: true })
             }
             Command::Fanout(fanout) => {
-                let report = fanout::run(&fanout.config(quiet))?;
+                let report = fanout::run(&fanout.config(quiet)?)?;
                 Ok(Finished { text: render(&report, json), is_passed: report.violations.is_empty() })
             }
             Command::BareWriter => {
@@ -228,9 +228,10 @@ impl MakeTrace {
 }
 
 impl Fanout {
-    fn config(self, is_quiet: bool) -> FanoutConfig {
+    fn config(self, is_quiet: bool) -> Result<FanoutConfig> {
         let Self { server_bin, sockets, hz, rounds, seconds: length } = self;
-        FanoutConfig { server_bin, sockets, hz, rounds, window: seconds(length), is_quiet }
+        let bare_bin = std::env::current_exe().context("cannot find this program")?;
+        Ok(FanoutConfig { server_bin, bare_bin, sockets, hz, rounds, window: seconds(length), is_quiet })
     }
 }
 

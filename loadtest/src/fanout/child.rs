@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -128,7 +129,9 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new() -> Result<Self> {
-        let path = std::env::temp_dir().join(format!("heartline-fanout-{}", std::process::id()));
+        static RUNS: AtomicU32 = AtomicU32::new(0);
+        let run = RUNS.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("heartline-fanout-{}-{run}", std::process::id()));
         std::fs::create_dir(&path).with_context(|| format!("cannot make {}", path.display()))?;
         Ok(Self(path))
     }
@@ -152,8 +155,8 @@ pub struct BareWriter {
 
 impl BareWriter {
     /// Starts it; it waits for so many connections.
-    pub fn start(sockets: usize) -> Result<Self> {
-        let mut command = Command::new(std::env::current_exe()?);
+    pub fn start(binary: &Path, sockets: usize) -> Result<Self> {
+        let mut command = Command::new(binary);
         let mut owned = Owned::start(command.arg("bare-writer").stdin(Stdio::piped()))?;
         let input = owned.child.stdin.take().context("no standard input")?;
         let port =

@@ -23,7 +23,7 @@ use crate::report::Violations;
 use crate::target::{NotAllowed, allow};
 use crate::usage;
 use child::{BareWriter, Server};
-use join::Tapper;
+use join::{TapSocket, Tapper};
 use readers::{Group, Readers};
 
 /// Sockets to each of the two, at most: within the ports of three source addresses.
@@ -45,6 +45,8 @@ const QUIET_MAX: Duration = Duration::from_secs(20);
 pub struct FanoutConfig {
     /// The heartline binary.
     pub server_bin: PathBuf,
+    /// This generator's binary, whose hidden command is the write loop.
+    pub bare_bin: PathBuf,
     /// Reading sockets to the server, and as many to the write loop.
     pub sockets: usize,
     /// Frames per second to each socket.
@@ -81,25 +83,9 @@ pub fn run(config: &FanoutConfig) -> Result<FanoutReport> {
     usage::allow_sockets(2 * config.sockets)?;
     let readers = Readers::start()?;
     let mut server = Server::start(&config.server_bin, config.hz)?;
-    let before = usage::resident_bytes_of(server.pid())?;
-    let bar = crate::progress::bar(2 * config.sockets as u64, "sockets", config.is_quiet);
-    let tap = join::websockets(server.port, config.sockets, &readers, &bar)?;
-    await_quiet(&readers, Group::Server)?;
-    let after = usage::resident_bytes_of(server.pid())?;
-    let mut bare = BareWriter::start(config.sockets)?;
-    join::bare(bare.port, config.sockets, &readers, &bar)?;
-    bare.await_accepted()?;
-    bar.finish_and_clear();
-
-    let mut windows = (Vec::new(), Vec::new());
-    let bar = crate::progress::bar(2 * config.rounds as u64, "windows", config.is_quiet);
-    for _ in 0..config.rounds {
-        windows.0.push(of_server(config, &server, &tap, &readers)?);
-        bar.inc(1);
-        windows.1.push(of_bare(config, &mut bare, &readers)?);
-        bar.inc(1);
-    }
-    bar.finish_and_clear();
+    let (tap, memory) = join_server(config, &server, &readers)?;
+    let mut bare = join_bare(config, &readers)?;
+    let windows = alternate(config, &server, &tap, &mut bare, &readers)?;
     let closed = readers.closed();
     readers.stop();
     drop(bare);
@@ -108,10 +94,49 @@ pub fn run(config: &FanoutConfig) -> Result<FanoutReport> {
         violations.add(format!("{closed} sockets were closed before the end"));
     }
     violations.check("server", server.stop());
-    Ok(report::of(config, windows, (before, after), violations))
+    Ok(report::of(config, windows, memory, violations))
 }
 
-fn of_server(config: &FanoutConfig, server: &Server, tap: &join::TapSocket, readers: &Readers) -> Result<Window> {
+/// Joins the room with all sockets; answers the server's resident bytes before and after, once all is quiet.
+fn join_server(config: &FanoutConfig, server: &Server, readers: &Readers) -> Result<(TapSocket, (u64, u64))> {
+    let bar = crate::progress::bar(config.sockets as u64, "sockets to the server", config.is_quiet);
+    let before = usage::resident_bytes_of(server.pid())?;
+    let tap = join::websockets(server.port, config.sockets, readers, &bar)?;
+    await_quiet(readers, Group::Server)?;
+    bar.finish_and_clear();
+    Ok((tap, (before, usage::resident_bytes_of(server.pid())?)))
+}
+
+fn join_bare(config: &FanoutConfig, readers: &Readers) -> Result<BareWriter> {
+    let bar = crate::progress::bar(config.sockets as u64, "sockets to the write loop", config.is_quiet);
+    let bare = BareWriter::start(&config.bare_bin, config.sockets)?;
+    join::bare(bare.port, config.sockets, readers, &bar)?;
+    bare.await_accepted()?;
+    bar.finish_and_clear();
+    Ok(bare)
+}
+
+/// Server, write loop, server, write loop …
+fn alternate(
+    config: &FanoutConfig,
+    server: &Server,
+    tap: &TapSocket,
+    bare: &mut BareWriter,
+    readers: &Readers,
+) -> Result<(Vec<Window>, Vec<Window>)> {
+    let bar = crate::progress::bar(2 * config.rounds as u64, "windows", config.is_quiet);
+    let mut windows = (Vec::new(), Vec::new());
+    for _ in 0..config.rounds {
+        windows.0.push(of_server(config, server, tap, readers)?);
+        bar.inc(1);
+        windows.1.push(of_bare(config, bare, readers)?);
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(windows)
+}
+
+fn of_server(config: &FanoutConfig, server: &Server, tap: &TapSocket, readers: &Readers) -> Result<Window> {
     // Several taps to a tick, so that every tick has a new count for everybody.
     let tapper = Tapper::start(tap, Duration::from_secs(1) / (config.hz * 4))?;
     let window = measure(config, server.pid(), readers, Group::Server);

@@ -150,6 +150,7 @@ mod tests {
     fn half_the_deliveries_are_not_comparable() {
         let config = FanoutConfig {
             server_bin: "x".into(),
+            bare_bin: "x".into(),
             sockets: 10,
             hz: 5,
             rounds: 1,

@@ -6,5 +6,6 @@
 
 mod mock;
 
+mod fanout;
 mod replay;
 mod storm;
