@@ -25,6 +25,8 @@ import { TapBook } from "./taps.js";
 
 /** Counts that tell of an event which does not come: after so long it is a gap. */
 const BEHIND_MS = 5_000;
+/** The server answers every act within 30 s, if only with an unknown outcome; a socket on which it does not is given up. */
+const ANSWER_MS = 35_000;
 /** We stay a little under the told rates: clocks differ, and networks push messages together. */
 const RATE_MARGIN = 0.95;
 /** The interval until the server has told one. */
@@ -315,7 +317,7 @@ export class HeartlineClient extends EventTarget {
   /** Remembers what is asked until its answer comes or the socket goes; answers its id. */
   #ask(asked) {
     this.#serial += 1;
-    this.#asked.set(this.#serial, asked);
+    this.#asked.set(this.#serial, { ...asked, at: this.#clock.now() });
     return this.#serial;
   }
 
@@ -339,6 +341,9 @@ export class HeartlineClient extends EventTarget {
     let moved = false;
     for (const book of this.#books.values()) moved = book.settle(now) || moved;
     if (moved) this.#emit("counts", { item: this.items[0], own: true });
+    // Insertion order is age: the first is the oldest.
+    const [oldest] = this.#asked.values();
+    if (oldest && now - oldest.at >= ANSWER_MS) return this.#link.restart();
     const behind = [...this.#rooms.values()].some((room) => room.behind > room.seq);
     this.#behindSince = behind ? (this.#behindSince ?? now) : null;
     if (behind && now - this.#behindSince >= BEHIND_MS) {

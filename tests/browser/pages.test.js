@@ -3,6 +3,7 @@
  * scrolling, a lost network, a restarted server, and the host's studio beside it.
  */
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
 import test, { after, before } from "node:test";
 import { DESK, PHONE, Server, clean, comment, lines, openBrowser, openPage, openViewer, record, shown, tapTimes, until } from "./harness.js";
 
@@ -123,6 +124,44 @@ test("little motion, where it is asked for: nothing floats, everything counts", 
   assert.equal(await page.locator("#pause").isVisible(), false);
   clean(page);
 });
+
+test("a video plays and can be paused, and an address that is none leaves the stage as it is", async (t) => {
+  const media = await mediaServer();
+  t.after(() => media.close());
+  const open = opens(t);
+  const page = await open("video", { query: `&video=${encodeURIComponent(media.url)}` });
+  const state = () => page.$eval("#video", (v) => ({ paused: v.paused, at: v.currentTime, hidden: v.hidden }));
+  await until("it plays", async () => (await state()).at > 0.1);
+  await page.click("#pause");
+  assert.equal((await state()).paused, true);
+  assert.equal(await page.getAttribute("#pause", "aria-label"), "Play");
+  await page.click("#sound");
+  assert.equal(await page.$eval("#video", (v) => v.muted), false);
+  assert.deepEqual(page.complaints.filter((one) => !one.includes(media.url)), [], "nothing but the video comes from elsewhere");
+
+  const odd = await open("video", { query: `&video=${encodeURIComponent("javascript:document.title='owned'")}` });
+  assert.equal(await odd.isVisible("#video"), false);
+  assert.notEqual(await odd.title(), "owned");
+  const broken = await open("video", { query: `&video=${encodeURIComponent("/icon.svg")}` });
+  await until("the picture that is no video is hidden", () => broken.locator("#video").isHidden());
+  clean(odd, broken);
+});
+
+/** A minute of silence, which a video element plays as well as anything. */
+async function mediaServer() {
+  const rate = 8_000;
+  const samples = rate * 60;
+  const wav = Buffer.alloc(44 + samples, 128);
+  wav.write("RIFF", 0);
+  wav.writeUInt32LE(36 + samples, 4);
+  wav.write("WAVEfmt ", 8);
+  [[16, 16, 4], [20, 1, 2], [22, 1, 2], [24, rate, 4], [28, rate, 4], [32, 1, 2], [34, 8, 2]].forEach(([at, value, bytes]) => wav.writeUIntLE(value, at, bytes));
+  wav.write("data", 36);
+  wav.writeUInt32LE(samples, 40);
+  const http = createServer((_request, response) => response.writeHead(200, { "content-type": "audio/wav" }).end(wav));
+  await new Promise((resolve) => http.listen(0, "127.0.0.1", resolve));
+  return { url: `http://127.0.0.1:${http.address().port}/show.wav`, close: () => http.close() };
+}
 
 test("a comment is seen by the other phone once and in one order, and what looks like code stays text", async (t) => {
   const open = opens(t);
@@ -358,4 +397,15 @@ test("the front door shows what is live and leads on to it", async (t) => {
   await page.click("text=Open its studio");
   await until("the studio of the demo", async () => (await page.textContent("#link")) === "Connected");
   clean(page);
+});
+
+test("the overlay shows the count and is no viewer", async (t) => {
+  const viewer = await opens(t)("over");
+  const overlay = await openPage(browser, `${server.base}/overlay/?item=over`, DESK);
+  t.after(() => overlay.context().close());
+  await overlay.waitForSelector("#counts li");
+  await tapTimes(viewer, 7);
+  await until("7", async () => (await overlay.getAttribute('[data-kind="heart"] data', "value")) === "7");
+  assert.equal(await viewer.getAttribute("#viewers", "value"), "1");
+  clean(viewer, overlay);
 });

@@ -167,6 +167,23 @@ test("a connection that died in silence is found out and replaced", () => {
   assert.equal(sockets.length, 2);
 });
 
+test("an act that is never answered does not hold up what comes after it", () => {
+  const { clock, client, last } = joined();
+  client.tap("heart");
+  client.comment("hello?");
+  clock.advance(20);
+  client.tap("heart", 4);
+  clock.advance(34_000);
+  assert.equal(last().of("tap").length, 1, "one message at a time");
+  last().tell({ t: "counts", item: "demo", seq: 5, viewers: 4 });
+  clock.advance(2_500);
+  last().accept();
+  last().tell(hello(), { t: "resumed", item: "demo", epoch: "e1", recovered: true, seq: 5 });
+  clock.advance(200);
+  assert.deepEqual(last().of("tap").map((t) => t.n), [4]);
+  assert.equal(last().of("comment")[0].key, "key1");
+});
+
 test("repeated failures back off, a stable connection starts over", () => {
   const { clock, client, sockets, last } = setUp();
   const waits = [];
