@@ -9,11 +9,10 @@ export class Refusal extends Error {
 
 export class Api {
   #item;
-  #token;
 
   constructor(item, token) {
     this.#item = encodeURIComponent(item);
-    this.#token = token;
+    this.token = token;
   }
 
   audit() {
@@ -30,7 +29,7 @@ export class Api {
   }
 
   async #call(method, path, body) {
-    const headers = { authorization: `Bearer ${this.#token}` };
+    const headers = { authorization: `Bearer ${this.token}` };
     if (body) headers["content-type"] = "application/json";
     const answer = await fetch(`/v1/items/${this.#item}${path}`, { method, headers, body: body && JSON.stringify(body), cache: "no-store" });
     const json = await answer.json().catch(() => ({}));

@@ -24,8 +24,11 @@ tabs();
 $("#viewer-link").href = `/watch/?item=${encodeURIComponent(item)}`;
 start();
 
+/** A host's token where the server gives them out: on the machine itself, in development mode. */
+const freshToken = () => devToken({ sub: "studio", role: "host", name: "Host" }).catch(() => null);
+
 async function start() {
-  const token = who.get().token ?? (await devToken({ sub: "studio", role: "host", name: "Host" }).catch(() => null));
+  const token = who.get().token ?? (await freshToken());
   if (!token) return notice("This page needs a host's token: open it as /studio/?items=…#token=…");
   who.set({ token });
   run(token);
@@ -45,6 +48,7 @@ function run(token) {
   client.on("snapshot", () => chat.reset(client.room().comments));
   for (const moment of ["snapshot", "ended"]) client.on(moment, () => ledger.refresh());
   client.on("status", ({ detail }) => statusChanged(detail));
+  renewOnce(client, api);
   setInterval(() => second(client, cards), 1_000);
   endButton(api, ledger);
 
@@ -109,8 +113,20 @@ function statusChanged({ state, why }) {
   link.className = `link ${state === "open" ? "good" : state === "away" && !over ? "bad" : ""}`;
   link.textContent = over ? "" : { open: "Connected", connecting: "Connecting", waiting: "Reconnecting", away: "Disconnected" }[state] ?? "";
   link.hidden = over;
-  // A token that is not taken any more is forgotten: the next load asks for a new one.
-  if (state === "away" && why === "token") who.clear();
+}
+
+/** A token that is not taken any more is forgotten, and asked for anew, once, where that can be. */
+function renewOnce(client, api) {
+  const off = client.on("status", async ({ detail: { state, why } }) => {
+    if (state !== "away" || why !== "token") return;
+    off();
+    who.clear();
+    const token = await freshToken();
+    if (!token) return;
+    who.set({ token });
+    api.token = token;
+    client.setToken(token);
+  });
 }
 
 function endButton(api, ledger) {

@@ -54,13 +54,13 @@ export class Connection {
     const text = navigator.onLine
       ? `Reconnecting${seconds > 1 ? ` in ${seconds} s` : "…"}`
       : "You are offline. Nothing is lost.";
-    this.#show({ text, action: seconds > 1 ? "Now" : null, busy: true });
+    this.#show({ text, action: navigator.onLine && seconds > 1 ? "Now" : null, busy: true });
     this.#timer = setTimeout(() => this.#update(), 500);
   }
 }
 
 const AWAY = {
-  token: "Your sign-in has expired.",
+  token: "Please sign in again on the show’s own site.",
   banned: "You cannot take part in this show.",
   unknown: "There is no such show.",
   refused: "The server asked us not to come back.",

@@ -212,6 +212,18 @@ test("the token leaves the address, and a reload is still the same person", asyn
   clean(page);
 });
 
+test("a token that is no good any more leaves nobody outside", async (t) => {
+  const viewer = await openPage(browser, `${server.base}/watch/?item=stale#token=stale.token.here`);
+  t.after(() => viewer.context().close());
+  await viewer.waitForSelector(".react.main");
+  await tapTimes(viewer, 2);
+  await until("the taps of somebody without a name", async () => (await total("stale")) === 2);
+  const studio = await openPage(browser, `${server.base}/studio/?items=stale#token=stale.token.here`, DESK);
+  t.after(() => studio.context().close());
+  await until("the studio has a new one", async () => (await studio.textContent("#link")) === "Connected");
+  clean(viewer, studio);
+});
+
 test("a refused comment keeps its text and says when it can go", async (t) => {
   const page = await opens(t)("fast", { claims: person("Flo") });
   await page.evaluate(() => {
