@@ -25,7 +25,9 @@ $("#viewer-link").href = `/watch/?item=${encodeURIComponent(item)}`;
 start();
 
 /** A host's token where the server gives them out: on the machine itself, in development mode. */
-const freshToken = () => devToken({ sub: "studio", role: "host", name: "Host" }).catch(() => null);
+function freshToken() {
+  return devToken({ sub: "studio", role: "host", name: "Host" }).catch(() => null);
+}
 
 async function start() {
   const token = who.get().token ?? (await freshToken());
