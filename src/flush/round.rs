@@ -284,3 +284,7 @@ fn distance(a: &Counters, b: &Counters) -> u64 {
     let counters: BTreeSet<_> = a.iter().chain(b.iter()).map(|(counter, _)| counter).collect();
     counters.into_iter().map(|counter| a.get(counter).abs_diff(b.get(counter))).fold(0, u64::saturating_add)
 }
+
+#[cfg(test)]
+#[path = "round_tests.rs"]
+mod tests;
