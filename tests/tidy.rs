@@ -6,6 +6,8 @@
 
 #[path = "tidy/code.rs"]
 mod code;
+#[path = "tidy/docs.rs"]
+mod docs;
 #[path = "tidy/layers.rs"]
 mod layers;
 #[path = "tidy/paths.rs"]
@@ -88,4 +90,15 @@ fn nothing_is_put_off_or_switched_off() {
 #[test]
 fn no_file_names_the_machine_that_it_was_written_on() {
     check(|_| true, |file| paths::violations(&file.path, &file.text));
+}
+
+/// Scenario: the code moves on and what is written about it stays behind. Method: names out of the sources, links out of the documents.
+#[test]
+fn no_flag_bound_metric_or_code_is_untold_and_no_link_is_dead() {
+    let files = tree::read();
+    let exists = |path: &str| files.iter().any(|file| file.path == path || file.path.starts_with(&format!("{path}/")));
+    let documents = files.iter().filter(|file| file.path.ends_with(".md"));
+    let dead = documents.flat_map(|file| docs::dead_links(&file.path, &file.text, exists));
+    let found: Violations = docs::untold(&files).into_iter().chain(dead).collect();
+    assert!(found.is_empty(), "{} violations\n{}", found.len(), found.join("\n"));
 }
