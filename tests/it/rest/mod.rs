@@ -1,0 +1,6 @@
+//! The REST door over the production composition: what it promises, seen from outside.
+
+mod acting;
+mod bad_input;
+mod items;
+mod rights;
