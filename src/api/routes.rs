@@ -3,11 +3,12 @@
 use actix_cors::Cors;
 use actix_web::http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
 use actix_web::middleware::{Compress, from_fn};
-use actix_web::{HttpRequest, Resource, Route, guard, web};
+use actix_web::{HttpRequest, HttpResponse, Resource, Route, guard, web};
 
 use super::error::method_not_allowed;
 use super::{Gate, audit, comments, headers, health, host, items, metrics, pages, taps, tokens};
 use crate::config::{Origin, ServerConfig};
+use crate::protocol::{ApiError, Code};
 
 /// How long a browser may remember what a preflight allowed. Seconds.
 const PREFLIGHT_S: usize = 3_600;
@@ -27,6 +28,8 @@ pub(super) fn mount(app: &mut web::ServiceConfig, gate: &Gate) {
         .service(path("/v1/items/{item}/end", "POST", [web::post().to(items::end)]))
         .service(path("/v1/items/{item}/taps", "POST", [web::post().to(taps::post)]))
         .service(path("/v1/items/{item}/comments", "GET, POST", [read(comments::list), web::post().to(comments::post)]))
+        .service(path("/v1/items/{item}/ws", "GET", [read(no_upgrade)]))
+        .service(path("/v1/studio/ws", "GET", [read(no_upgrade)]))
         .service(path("/v1/items/{item}/audit", "GET", [read(audit::get)]))
         .service(path("/v1/anonymous", "POST", [web::post().to(tokens::anonymous)]))
         .service(path("/v1/dev/token", "POST", [dev_token]))
@@ -45,6 +48,11 @@ pub fn metrics_only(gate: Gate) -> impl Fn(&mut web::ServiceConfig) + Clone {
         app.app_data(web::Data::new(gate.clone()));
         app.service(path("/metrics", "GET", [read(metrics::get)]));
     }
+}
+
+/// A socket's path without `Upgrade: websocket`: with it, the request would not have come here.
+async fn no_upgrade() -> Result<HttpResponse, ApiError> {
+    Err(ApiError::new(Code::BadRequest, "this path is a WebSocket; the request has no upgrade"))
 }
 
 /// A path with its methods; any other is told what there is.

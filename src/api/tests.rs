@@ -199,7 +199,11 @@ async fn unknown_paths_and_methods_have_the_error_shape() {
     for uri in ["/v1/nothing", "/v1/items/a/b/c", "/v2/items", "/nothing.html"] {
         assert_eq!(ask(&gate, request(Method::GET, uri)).await.code(), (404, "not_found".to_owned()), "{uri}");
     }
+    for uri in ["/v1/items/a/ws", "/v1/studio/ws?items=a"] {
+        assert_eq!(ask(&gate, request(Method::GET, uri)).await.code(), (400, "bad_request".to_owned()), "{uri}");
+    }
     for (method, uri, allow) in [
+        (Method::POST, "/v1/items/a/ws", "GET"),
         (Method::DELETE, "/v1/items", "GET"),
         (Method::POST, "/v1/items/a", "GET, PUT"),
         (Method::GET, "/v1/items/a/taps", "POST"),

@@ -2,5 +2,6 @@
 
 mod acting;
 mod bad_input;
+mod exits;
 mod items;
 mod rights;
