@@ -153,6 +153,21 @@ pub async fn a_flight_that_does_not_match_is_not_in_the_way_of_its_bulk<F: Durab
     assert_eq!(store.apply(&[]).await.unwrap(), []);
 }
 
+/// A thousand flights in one bulk, every seventh of which does not match.
+pub async fn each_flight_of_a_large_bulk_is_answered_in_its_place<F: DurableFactory>() {
+    let factory = F::fresh().await;
+    let store = factory.store();
+    let bulk: Vec<_> = (0..1_000_u64)
+        .map(|n| flight(&item(&format!("i{n}")), u64::from(n % 7 == 3), 1, 1, i64::try_from(n).unwrap()))
+        .collect();
+    let outcomes = store.apply(&bulk).await.unwrap();
+    for (flight, outcome) in bulk.iter().zip(&outcomes) {
+        assert_eq!(*outcome, if flight.fold == 0 { Applied::Done } else { Applied::NoMatch }, "{:?}", flight.item);
+    }
+    assert_eq!(outcomes.len(), bulk.len());
+    assert_eq!(store.document(&item("i998")).await.unwrap().totals, hearts(998));
+}
+
 /// A total that would leave 64 bits, in a bulk with one that does not.
 pub async fn a_total_that_would_overflow_fails_alone_and_unchanged<F: DurableFactory>() {
     let factory = F::fresh().await;
@@ -290,6 +305,7 @@ macro_rules! durable_suite {
             a_flight_is_applied_once,
             concurrent_flushers_do_not_double_a_flight,
             a_flight_that_does_not_match_is_not_in_the_way_of_its_bulk,
+            each_flight_of_a_large_bulk_is_answered_in_its_place,
             a_total_that_would_overflow_fails_alone_and_unchanged,
             a_repeated_comment_is_a_success_and_not_a_double,
             a_malformed_comment_is_set_aside_without_taking_its_batch_down,
