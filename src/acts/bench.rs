@@ -22,7 +22,7 @@ use crate::auth::Caller;
 use crate::config::SocketConfig;
 use crate::protocol::server::ClientLimits;
 use crate::protocol::{ApiError, Code, Counts, ItemId, ItemSettings, ItemView, Kind, Millis, Role, UserId};
-use crate::room::messages::{Configure, Contribute, Contributed, End, Look};
+use crate::room::messages::{Configure, Contribute, Contributed, End, HandOver, Knows};
 use crate::room::{Frame, Frames, Join, Joined, Leave, RoomHandle, SubscriberId, TapSums};
 use crate::session::SocketStats;
 use crate::session::words::HelloRules;
@@ -75,7 +75,7 @@ pub fn counts(hearts: i64) -> Arc<Counts> {
 /// A `counts` frame; `pad_bytes` make it long.
 pub fn counts_frame(hearts: i64, seq: u64, pad_bytes: usize) -> Frame {
     let text = json!({"t": "counts", "seq": seq, "taps": {"heart": hearts}, "pad": "x".repeat(pad_bytes)});
-    Frame::Counts { bytes: encode::text(&text.to_string()), seq, all: counts(hearts) }
+    Frame::Counts { bytes: encode::text(&text.to_string()), seq, all: counts(hearts), version: hearts.unsigned_abs() }
 }
 
 /// A `comments` event with one comment.
@@ -117,6 +117,7 @@ impl Handler<Join> for FakeRoom {
                 frames: vec![encode::text(&first)],
                 seq,
                 counts: counts(hearts),
+                version: hearts.unsigned_abs(),
                 reactions: [Kind::HEART].into(),
                 tick_ms: 100,
                 ended: state.ended.get(),
@@ -148,10 +149,17 @@ impl Handler<Contribute> for FakeRoom {
     }
 }
 
+impl Handler<Knows> for FakeRoom {
+    type Result = bool;
+    fn handle(&mut self, _: Knows, _: &mut Context<Self>) -> bool {
+        false
+    }
+}
+
 impl Handler<Configure> for FakeRoom {
     type Result = Result<ItemView, ApiError>;
     fn handle(&mut self, configure: Configure, _: &mut Context<Self>) -> Self::Result {
-        Ok(ItemView::create(ItemId::parse("a").unwrap(), configure.settings, Millis(0)))
+        Ok(ItemView::create(ItemId::parse("a").unwrap(), configure.patch.apply(ItemSettings::default()), Millis(0)))
     }
 }
 
@@ -162,23 +170,26 @@ impl Handler<End> for FakeRoom {
     }
 }
 
-impl Handler<Look> for FakeRoom {
-    type Result = actix::MessageResult<Look>;
-    fn handle(&mut self, _: Look, _: &mut Context<Self>) -> Self::Result {
-        let item = ItemView::create(ItemId::parse("a").unwrap(), ItemSettings::default(), Millis(0));
-        actix::MessageResult((Arc::new(item), counts(self.0.hearts.get())))
-    }
+impl Handler<HandOver> for FakeRoom {
+    type Result = ();
+    fn handle(&mut self, _: HandOver, _: &mut Context<Self>) {}
 }
 
 pub fn handle_of(room: &Addr<FakeRoom>) -> RoomHandle {
+    let item = ItemView::create(ItemId::parse("a").unwrap(), ItemSettings::default(), Millis(0));
     RoomHandle {
         join: room.clone().recipient(),
         leave: room.clone().recipient(),
         taps: room.clone().recipient(),
         contribute: room.clone().recipient(),
+        knows: room.clone().recipient(),
         configure: room.clone().recipient(),
         end: room.clone().recipient(),
-        look: room.clone().recipient(),
+        hand_over: room.clone().recipient(),
+        seen: Arc::new(parking_lot::RwLock::new(Arc::new(crate::room::Seen {
+            item: Arc::new(item),
+            counts: counts(0),
+        }))),
     }
 }
 

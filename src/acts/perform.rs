@@ -12,7 +12,7 @@ use crate::comments::Posted;
 use crate::limits::CommentRefused;
 use crate::protocol::client::{NewComment, Tap};
 use crate::protocol::{ApiError, Code, ItemId, ItemPatch, ItemView};
-use crate::room::messages::{Configure, End, unreachable_room};
+use crate::room::messages::{Configure, End, Knows, unreachable_room};
 use crate::room::{Contribute, Contributed, RoomHandle};
 use crate::store::durable::ItemChange;
 
@@ -60,10 +60,13 @@ impl Acts {
         if let Some(Posted { id, at, created }) = posted {
             return Ok(Outcome::Commented { id, at, created });
         }
-        let seen = self.registry.open(item, true).await?.seen();
-        rights::check_chat(caller, &seen.item)?;
-        self.admit_comment(caller, &seen.item)?;
-        let id = draft.id;
+        let (room, id) = (self.registry.open(item, true).await?, draft.id);
+        let repeated = keyed && room.knows.send(Knows(id)).await.unwrap_or(false);
+        if !repeated {
+            let seen = room.seen();
+            rights::check_chat(caller, &seen.item)?;
+            self.admit_comment(caller, &seen.item)?;
+        }
         match self.with_room(item, |room| room.contribute.send(Contribute::Comment(draft.clone()))).await? {
             Contributed::Comment { at, created } => Ok(Outcome::Commented { id, at, created }),
             Contributed::Taps(_) => Err(mixed_up()),

@@ -42,7 +42,7 @@ pub enum BuildError {
 /// A node that is ready to be started.
 pub struct App {
     pub(super) config: Config,
-    pub(super) stores: tokio::runtime::Runtime,
+    pub(super) stores: StoreThreads,
     pub(super) sqlite: Arc<SqliteStore>,
     pub(super) hot: Arc<MemoryHot>,
     pub(super) rooms: Arc<RoomDeps>,
@@ -58,17 +58,14 @@ pub struct App {
 impl App {
     /// Opens and recovers the stores. Takes as long as reading the log of contributions does.
     pub async fn build(config: Config) -> Result<Self, BuildError> {
-        let stores = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(STORE_THREADS)
-            .thread_name("stores")
-            .enable_all()
-            .build()?;
+        let stores = StoreThreads::start()?;
         let sqlite = open(config.data_dir.clone()).await?;
         let auth = Auth::open(&config.auth, &config.data_dir).map_err(BuildError::Key)?;
         let writer = WriterId(Uuid::now_v7());
         let settings = Settings { writer, tick: config.rooms.tick, seed: rand::random() };
         let log = sqlite.clone();
-        let recovering = stores.spawn(async move { MemoryHot::recover(log.clone(), log.as_ref(), settings).await });
+        let recovering =
+            stores.handle().spawn(async move { MemoryHot::recover(log.clone(), log.as_ref(), settings).await });
         let (hot, recovered) = recovering.await.map_err(std::io::Error::other)??;
         if recovered.rows > 0 {
             tracing::info!(
@@ -107,6 +104,28 @@ impl App {
     /// The hot store as rooms and acts see it.
     pub(super) fn hot_store(&self) -> Arc<dyn HotStore> {
         self.hot.clone()
+    }
+}
+
+/// The runtime of the stores. Dropping it waits for nobody: a call that hangs must not hold up the stop, nor a failed start.
+pub(super) struct StoreThreads(Option<tokio::runtime::Runtime>);
+
+impl StoreThreads {
+    fn start() -> std::io::Result<Self> {
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        builder.worker_threads(STORE_THREADS).thread_name("stores").enable_all().build().map(Some).map(Self)
+    }
+
+    fn handle(&self) -> tokio::runtime::Handle {
+        self.0.as_ref().map_or_else(tokio::runtime::Handle::current, |runtime| runtime.handle().clone())
+    }
+}
+
+impl Drop for StoreThreads {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
     }
 }
 

@@ -198,7 +198,5 @@ impl Running {
             arbiter.stop();
         }
         self.app.sqlite.close().await;
-        // Its threads may still hold a request of a room that was cut; they must not hold up the stop.
-        self.app.stores.shutdown_background();
     }
 }

@@ -106,6 +106,7 @@ impl Room {
             leave: address.clone().recipient(),
             taps: address.clone().recipient(),
             contribute: address.clone().recipient(),
+            knows: address.clone().recipient(),
             configure: address.clone().recipient(),
             end: address.clone().recipient(),
             hand_over: address.clone().recipient::<HandOver>(),

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use super::actor::{Life, Room, Waiter};
 use super::encode;
 use super::ending::{gone, unavailable};
-use super::messages::{Configure, Contribute, Contributed, End, HandOver, Join, Joined, Leave, TapSums};
+use super::messages::{Configure, Contribute, Contributed, End, HandOver, Join, Joined, Knows, Leave, TapSums};
 use super::ticker::Tick;
 use crate::clock;
 use crate::protocol::client::Tap;
@@ -209,6 +209,14 @@ async fn settle(told: oneshot::Receiver<Result<(), ApiError>>, timeout: std::tim
         Ok(Ok(answer)) => answer,
         Ok(Err(_)) => Err(ApiError::outcome_unknown("the room restarted")),
         Err(_) => Err(ApiError::outcome_unknown("the hot store did not answer in time")),
+    }
+}
+
+impl Handler<Knows> for Room {
+    type Result = bool;
+
+    fn handle(&mut self, Knows(id): Knows, _: &mut Context<Self>) -> bool {
+        self.intake.known(id).is_some()
     }
 }
 

@@ -8,7 +8,7 @@ use parking_lot::RwLock;
 
 use crate::protocol::client::Tap;
 use crate::protocol::{
-    ApiError, CloseCode, Code, Comment, Counts, Epoch, ItemId, ItemPatch, ItemView, Kind, Millis, UserId,
+    ApiError, CloseCode, Code, Comment, CommentId, Counts, Epoch, ItemId, ItemPatch, ItemView, Kind, Millis, UserId,
 };
 
 /// Who takes a room's frames: one relay, or one studio session. Unique within a process run.
@@ -80,6 +80,12 @@ pub enum Contribute {
     /// A comment with its id; the room gives it its time.
     Comment(Comment),
 }
+
+/// Whether the room knows the comment of this id, by an earlier call with the same key: then posting it again is a repeat, which
+/// costs nothing and must stay harmless.
+#[derive(Message, Debug, Clone, Copy)]
+#[rtype(result = "bool")]
+pub struct Knows(pub CommentId);
 
 /// What a contribution came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -177,6 +183,8 @@ pub struct RoomHandle {
     pub taps: Recipient<TapSums>,
     /// See [`Contribute`].
     pub contribute: Recipient<Contribute>,
+    /// See [`Knows`].
+    pub knows: Recipient<Knows>,
     /// See [`Configure`].
     pub configure: Recipient<Configure>,
     /// See [`End`].

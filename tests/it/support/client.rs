@@ -77,7 +77,7 @@ impl Client {
     }
 
     /// The next message that fits; others are skipped.
-    pub fn wait_for(&mut self, what: &str, fits: impl Fn(&Value) -> bool) -> Value {
+    pub fn wait_for(&mut self, what: &str, mut fits: impl FnMut(&Value) -> bool) -> Value {
         let deadline = Instant::now() + PATIENCE;
         while let Some(left) = deadline.checked_duration_since(Instant::now()) {
             match self.next_within(left) {
