@@ -2,6 +2,7 @@
 //!
 //! Steps of one item keep their order. Nothing of a batch whose commit failed is applied: its writers offer it again.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -10,36 +11,36 @@ use tokio::time::{Instant, sleep_until};
 
 use super::Shared;
 use super::core::Admitted;
+use super::pace::Pace;
 use crate::store::hot::contract::{HotError, Standing, Step};
 use crate::store::log::LogRow;
 
-/// How long the first step of a batch waits for others: rooms tick in phase, so a node's steps come within a millisecond or
-/// two; longer would show as latency of every ack.
-const GATHER: Duration = Duration::from_millis(2);
 /// Steps of one batch: bounds how long a commit takes (a SQLite log takes 20,000 rows a second and more) and what it holds in
 /// memory. The rest go with the next.
 const BATCH_MAX: usize = 8_192;
 
-/// A step and who waits for it.
+/// A step, when it came, and who waits for it.
 pub(super) struct Waiting {
     pub step: Step,
+    pub since: Instant,
     pub answer: oneshot::Sender<Result<Standing, HotError>>,
 }
 
-/// Runs until the store is dropped. At most one batch per tick: who comes too late for one goes with the next.
-pub(super) async fn run(shared: std::sync::Arc<Shared>, mut waiting: mpsc::Receiver<Waiting>, tick: Duration) {
-    let mut not_before = Instant::now();
-    let mut batch = Vec::new();
+/// Runs until the store is dropped. Who comes too late for a batch goes with the next.
+pub(super) async fn run(shared: Arc<Shared>, mut waiting: mpsc::Receiver<Waiting>, tick: Duration) {
+    let mut pace = Pace::new(tick, Instant::now());
     while let Some(first) = waiting.recv().await {
-        batch.push(first);
-        sleep_until(not_before.max(Instant::now() + GATHER.min(tick))).await;
-        not_before = Instant::now() + tick;
+        let planned = pace.begin(first.since);
+        sleep_until(planned).await;
+        let mut batch = vec![first];
         while batch.len() < BATCH_MAX
             && let Ok(next) = waiting.try_recv()
         {
             batch.push(next);
         }
-        commit(&shared, std::mem::take(&mut batch)).await;
+        let last = batch.iter().map(|waiting| waiting.since).max();
+        pace.begun(planned, Instant::now(), last.unwrap_or(planned));
+        commit(&shared, batch).await;
     }
 }
 
@@ -57,7 +58,7 @@ async fn commit(shared: &Shared, batch: Vec<Waiting>) {
         return;
     }
     let mut core = shared.core.lock();
-    for Waiting { step, answer } in batch {
+    for Waiting { step, answer, .. } in batch {
         let _ = answer.send(core.step(&step));
     }
 }

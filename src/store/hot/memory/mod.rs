@@ -7,6 +7,7 @@
 mod batch;
 mod core;
 mod ledger;
+mod pace;
 mod recovery;
 mod stream;
 #[cfg(test)]
@@ -18,6 +19,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 
 use crate::protocol::{Comment, Counters, ItemId, WriterId};
 use crate::store::durable::{Document, DurableStore};
@@ -38,7 +40,7 @@ const WAITING_MAX: usize = 16_384;
 pub struct Settings {
     /// This process run: the only writer that lives.
     pub writer: WriterId,
-    /// At most one commit per this interval.
+    /// One commit per this interval, for all that ticks.
     pub tick: Duration,
     /// For epochs and tags.
     pub seed: u64,
@@ -110,7 +112,7 @@ impl HotStore for MemoryHot {
         }
         let stopped = || HotError::Unavailable("the store has stopped".to_owned());
         let (answer, answered) = oneshot::channel();
-        self.steps.send(Waiting { step, answer }).await.map_err(|_| stopped())?;
+        self.steps.send(Waiting { step, since: Instant::now(), answer }).await.map_err(|_| stopped())?;
         answered.await.map_err(|_| stopped())?
     }
 
