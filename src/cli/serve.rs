@@ -28,7 +28,7 @@ pub fn serve(config: Config) -> anyhow::Result<ExitCode> {
         }
         // A folder that cannot be this process's is bad configuration like any other.
         Err(error @ (BuildError::DataDir(_) | BuildError::Key(_))) => {
-            tracing::error!("bad configuration: {error}");
+            super::tell(format_args!("heartline: bad configuration: {error}"));
             Ok(ExitCode::from(EXIT_USAGE))
         }
         Err(error) => Err(error.into()),

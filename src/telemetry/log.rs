@@ -11,7 +11,7 @@ const QUIET: &str = "actix_http::h1=off,actix_server=warn";
 /// Starts logging for the whole process. Does nothing where a test has started it before.
 pub fn init(json: bool, level: LevelFilter) {
     // Built without a look at the environment: the configuration has read it already.
-    let filter = EnvFilter::builder().with_default_directive(level.into()).parse_lossy(QUIET);
+    let filter = EnvFilter::builder().parse_lossy(format!("{level},{QUIET}"));
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(true);
     let started = if json {
         lines.json().flatten_event(true).finish().try_init()

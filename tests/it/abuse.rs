@@ -183,8 +183,9 @@ fn a_slow_reader_is_told_its_loss_and_closed_and_nobody_waits_for_it() {
         for n in 0..50 {
             writer.send(&json!({"t": "comment", "text": format!("{accepted} {n} {text}"), "id": n}));
         }
-        for n in 0..50 {
-            accepted += usize::from(writer.wait_for("an answer", |answer| answer["id"] == n)["t"] == "ack");
+        for _ in 0..50 {
+            // Refusals overtake acks; each message has one answer.
+            accepted += usize::from(writer.wait_for("an answer", |answer| answer["id"].is_number())["t"] == "ack");
         }
         assert!(accepted < 20_000, "the slow reader was never closed");
     }
