@@ -12,7 +12,7 @@ use crate::writer::Writer;
 
 impl World {
     /// I2 and I3 at this moment: the document and the item hold exactly what their vectors say, and the item or the document
-    /// holds what was acknowledged, unless the hot store lost state.
+    /// holds what was acknowledged, unless something laid the item low.
     pub fn judge_now(&mut self) {
         let document = self.durable.primary(&self.item).document;
         self.explain("document", &document.totals, &document.folded);
@@ -26,7 +26,7 @@ impl World {
         let totals = audit.base.plus(&audit.delta).unwrap();
         self.explain("item", &totals, &vector(|stood| stood.at));
         self.explain("item's base", &audit.base, &vector(|stood| stood.folded));
-        let told = if self.hot_lost { Vec::new() } else { self.living() };
+        let told = if self.may_be_low { Vec::new() } else { self.living() };
         for n in told {
             let (id, acknowledged) = (self.writers[n].id, self.writers[n].record.acknowledged);
             let at = stood[&id].at;
@@ -122,11 +122,11 @@ impl World {
 
 impl Writer {
     /// A room that the store loses nothing for reads each event once, in order.
-    pub fn reads_events(&mut self, stood: &Stood, hot_lost: bool) -> Option<String> {
+    pub fn reads_events(&mut self, stood: &Stood, may_be_low: bool) -> Option<String> {
         let known = self.known.replace((stood.epoch, stood.seq));
         if let Some((epoch, seq)) = known
             && epoch == stood.epoch
-            && !hot_lost
+            && !may_be_low
         {
             let expected: Vec<u64> = (seq + 1..=stood.seq).collect();
             let read: Vec<u64> = stood.events.iter().map(|event| event.seq).collect();

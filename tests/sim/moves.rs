@@ -88,11 +88,11 @@ impl World {
 
     fn room_reads(&mut self, n: usize, stood: &Stood) {
         let hearts = stood.totals.get(Counter::Taps(Kind::HEART));
-        if self.flavour.rising && !self.hot_lost && hearts < self.shown {
+        if self.flavour.rising && !self.may_be_low && hearts < self.shown {
             self.fault(format!("I4: a room was told {} hearts, then {hearts}", self.shown));
         }
         self.shown = self.shown.max(hearts);
-        if let Some(fault) = self.writers[n].reads_events(stood, self.hot_lost) {
+        if let Some(fault) = self.writers[n].reads_events(stood, self.may_be_low) {
             self.fault(fault);
         }
         let writer = &mut self.writers[n];
