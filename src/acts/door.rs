@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use actix::Message;
 use async_trait::async_trait;
+use socket2::SockRef;
+use tokio::net::TcpStream;
 
 use super::{Act, Acts, Admitted, Outcome};
 use crate::auth::Caller;
@@ -97,6 +99,19 @@ pub struct GoodbyeReport {
     pub told: usize,
     /// Of them those whose peers did not answer in time.
     pub cut: usize,
+}
+
+/// The kernel's send buffer of one socket (it doubles this). Some 1,000 frames of counts: what lies in there is on its way
+/// and can be conflated no more, so a slow client should find its loss in the outbox, not minutes of old counts here.
+const SEND_BUFFER_BYTES: usize = 64 * 1024;
+
+/// Sets a socket up that was taken over: small frames leave at once, a peer that vanished with unread bytes ends, the kernel
+/// holds little of what was written. Where it refuses one of these the socket still works.
+pub fn prepare(stream: &TcpStream, config: &SocketConfig) {
+    let socket = SockRef::from(stream);
+    let _ = socket.set_tcp_nodelay(true);
+    let _ = socket.set_tcp_user_timeout(Some(config.user_timeout));
+    let _ = socket.set_send_buffer_size(SEND_BUFFER_BYTES);
 }
 
 /// Both clocks, now.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::batch::Batch;
 use super::burst::{Wrote, burst};
 use super::hub::Hub;
-use super::socket::{Socket, Stage};
+use super::socket::{NO_LIFE, Socket, Stage};
 use crate::protocol::client::Tap;
 use crate::protocol::{ApiError, CloseCode, Code, Counts, ItemId, Kind};
 use crate::room::{Frame, Frames, Joined, RoomHandle};
@@ -78,7 +78,7 @@ impl Audience {
         self.seq.set(0);
         self.counts.take();
         self.each(|socket| {
-            if life != 0 && socket.life() == life {
+            if life != NO_LIFE && socket.life() == life {
                 socket.close(hub, CloseCode::RoomRestart);
             }
         });
@@ -162,8 +162,14 @@ impl Audience {
         self.note(&frames.list);
         let batch = Batch::new(frames.list);
         let sockets = self.sockets.borrow();
-        let (clear, others): (Vec<_>, Vec<_>) = sockets.iter().partition(|socket| socket.stage() == Stage::Clear);
-        others.into_iter().for_each(|socket| socket.give(hub, &batch));
+        let mut clear = Vec::with_capacity(sockets.len());
+        for socket in sockets.iter() {
+            if socket.stage() == Stage::Clear && !batch.bytes.is_empty() {
+                clear.push(socket)
+            } else {
+                socket.give(hub, &batch)
+            }
+        }
         let targets: Vec<_> = clear.iter().map(|socket| socket.stream()).collect();
         let mut delivered = 0;
         for (socket, wrote) in clear.into_iter().zip(burst(&batch.bytes, &targets)) {

@@ -62,8 +62,8 @@ impl Batch {
         }
         self.frames.iter().all(|(_, frame)| match (frame, outgoing(frame)) {
             (_, Some(outgoing)) => held.frame(outgoing, max),
-            (Frame::Counts { all, .. }, None) => {
-                held.counts(all.clone());
+            (Frame::Counts { version, .. }, None) => {
+                held.counts(*version);
                 true
             }
             _ => true,

@@ -145,12 +145,12 @@ impl Hub {
     fn release(&self, socket: &Socket, joined: Joined) {
         let Some(item) = socket.audience.item() else { return };
         let held = socket.outgo.borrow_mut().held.take().unwrap_or_default();
-        let after = held.release(joined.seq, &joined.counts);
+        let after = held.release(joined.seq, joined.version);
         let pace = (joined.tick_ms != self.door.hello.tick_ms).then(|| words::pace(item, joined.seq, joined.tick_ms));
         let first = joined.frames.into_iter().chain([words::you(item)]).chain(pace);
         socket.send_first(self, first.chain(after.frames.into_iter().map(|frame| frame.bytes)));
         socket.settle_in();
-        if after.counts.is_some() {
+        if after.counts {
             socket.owe_counts(self);
         }
         if let Some(code) = after.close.or(joined.ended.then_some(CloseCode::Ended)) {

@@ -4,14 +4,13 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use socket2::SockRef;
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::hub::{Hub, Release};
-use super::socket::{Socket, serve};
-use crate::acts::door::now;
+use super::socket::{NO_LIFE, Socket, serve};
+use crate::acts::door::{now, prepare};
 use crate::protocol::{ApiError, CloseCode, Code, ItemId};
 use crate::room::messages::unreachable_room;
 use crate::room::{Join, Joined, Leave, RoomHandle};
@@ -20,9 +19,6 @@ use crate::session::{Session, words};
 
 /// How long a room may take to be found and to answer a join; then the client is asked to come again.
 const OPEN_WAIT: Duration = Duration::from_secs(10);
-/// The kernel's send buffer of one socket (it doubles this). Some 1,000 frames of counts: what lies in there is on its way
-/// and can be conflated no more, so a slow client should find its loss in the outbox, not minutes of old counts here.
-const SEND_BUFFER_BYTES: usize = 64 * 1024;
 
 /// What a viewer's request asked for; its `Origin` was checked before the upgrade.
 #[derive(Debug, Clone)]
@@ -39,22 +35,13 @@ pub struct Opening {
 
 /// Takes a socket over whose handshake is written; `read_buf` may already hold the client's first frames.
 pub(super) fn adopt(hub: &Rc<Hub>, stream: TcpStream, read_buf: Bytes, opening: Opening) {
-    prepare(hub, &stream);
+    prepare(&stream, &hub.door.config);
     let audience = hub.audience_for(&opening.item);
     let socket = Socket::new(stream, audience, !opening.observe, hub.door.config.message_max_bytes);
     let socket = Rc::new(socket);
     hub.add(&socket);
     let way_in = Box::pin(come_in(hub.clone(), socket.clone(), read_buf, opening));
     actix_rt::spawn(serve(hub.clone(), socket, way_in));
-}
-
-/// Small frames leave at once; a peer that vanished with unread bytes ends; see [`SEND_BUFFER_BYTES`]. Where the kernel
-/// refuses one of these the socket still works.
-fn prepare(hub: &Hub, stream: &TcpStream) {
-    let socket = SockRef::from(stream);
-    let _ = socket.set_tcp_nodelay(true);
-    let _ = socket.set_tcp_user_timeout(Some(hub.door.config.user_timeout));
-    let _ = socket.set_send_buffer_size(SEND_BUFFER_BYTES);
 }
 
 async fn come_in(hub: Rc<Hub>, socket: Rc<Socket>, read_buf: Bytes, opening: Opening) {
@@ -109,7 +96,8 @@ async fn join(hub: &Rc<Hub>, socket: &Rc<Socket>, opening: &Opening) -> Result<J
     if socket.audience.room().is_none_or(|(current, _)| current != life) {
         return Err(ApiError::new(Code::Unavailable, "room: started anew").retry_after(0));
     }
-    socket.set_life(life);
+    // An ended room takes nobody in, so there is nothing to leave.
+    socket.set_life(if joined.ended { NO_LIFE } else { life });
     socket.audience.joined(&joined);
     Ok(joined)
 }
@@ -123,7 +111,9 @@ async fn answer_in_time(room: &RoomHandle, join: Join) -> Result<Joined, ApiErro
     }
     let leave_room = room.leave.clone();
     actix_rt::spawn(async move {
-        if let Ok(Ok(_)) = answer.await {
+        if let Ok(Ok(joined)) = answer.await
+            && !joined.ended
+        {
             leave_room.do_send(leave);
         }
     });

@@ -25,6 +25,9 @@ use crate::wire::{Decoder, Incoming};
 /// Reads of one socket before the others of its worker have their turn.
 const READS_PER_TURN: usize = 8;
 
+/// The life of a socket that has joined no room.
+pub(super) const NO_LIFE: u32 = 0;
+
 /// Where a socket is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
@@ -47,7 +50,7 @@ pub(super) struct Socket {
     /// Where it stands among the audience's sockets.
     pub place: Cell<usize>,
     pub stage: Cell<Stage>,
-    /// The room's life that it has joined; 0: none.
+    /// The room's life that it has joined, or [`NO_LIFE`].
     life: Cell<u32>,
     /// Whether its person counts as a viewer.
     pub counted: bool,
@@ -73,7 +76,7 @@ impl Socket {
             audience,
             place: Cell::new(0),
             stage: Cell::new(Stage::Opening),
-            life: Cell::new(0),
+            life: Cell::new(NO_LIFE),
             counted,
             code: Cell::new(crate::session::stats::ABNORMAL),
             session: RefCell::default(),

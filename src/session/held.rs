@@ -4,16 +4,13 @@
 //! carries frames to it holds them here until all frames that the room sent before that answer have come by, and then
 //! releases: events after the client's place follow it, those in it are dropped. So nothing is missed and nothing doubled.
 //!
-//! Counts have no numbers. Those that came by meanwhile are given unless they are known to be older: a counter that only
-//! grows is lower in them. Where that cannot be told (only likes or viewers differ) they are given too: if they were the
-//! older ones, the difference is something that the room has yet to broadcast, so the next counts put it right.
-
-use std::sync::Arc;
+//! Counts take no number, but each broadcast of them has a version: those that are in the answer already are not given again,
+//! so that no number on a screen goes back (I4).
 
 use bytes::Bytes;
 
 use super::outbox::Class;
-use crate::protocol::{CloseCode, Counts};
+use crate::protocol::CloseCode;
 
 /// A frame of a room, but for its counts.
 #[derive(Debug, Clone)]
@@ -30,7 +27,7 @@ pub struct Outgoing {
 #[derive(Debug, Default)]
 pub struct Held {
     frames: Vec<Outgoing>,
-    counts: Option<Arc<Counts>>,
+    counts: Option<u64>,
     close: Option<CloseCode>,
 }
 
@@ -39,8 +36,8 @@ pub struct Held {
 pub struct Released {
     /// In order.
     pub frames: Vec<Outgoing>,
-    /// Counts to be told after them.
-    pub counts: Option<Arc<Counts>>,
+    /// Whether the latest counts are to be told after them.
+    pub counts: bool,
     /// The room's sockets are to be closed.
     pub close: Option<CloseCode>,
 }
@@ -56,9 +53,9 @@ impl Held {
         fits
     }
 
-    /// Keeps the latest counts.
-    pub fn counts(&mut self, all: Arc<Counts>) {
-        self.counts = Some(all);
+    /// Keeps in mind that counts of this version came by; whoever holds them has the latest anyway.
+    pub fn counts(&mut self, version: u64) {
+        self.counts = Some(version);
     }
 
     /// Keeps the room's wish to close.
@@ -66,23 +63,16 @@ impl Held {
         self.close = Some(code);
     }
 
-    /// The client stands at `seq` and has been given `counts`.
-    pub fn release(self, seq: u64, counts: &Counts) -> Released {
+    /// The client stands at `seq` and has been given the counts of `version`.
+    pub fn release(self, seq: u64, version: u64) -> Released {
         let follows = |frame: &Outgoing| match frame.class {
             Class::Event { .. } => frame.seq > seq,
             Class::Plain | Class::Exempt => frame.seq >= seq,
         };
         Released {
             frames: self.frames.into_iter().filter(follows).collect(),
-            counts: self.counts.filter(|held| **held != *counts && !is_older(held, counts)),
+            counts: self.counts.is_some_and(|held| held > version),
             close: self.close,
         }
     }
-}
-
-/// Whether a counter that only grows is lower in `these` than in `those`.
-fn is_older(these: &Counts, those: &Counts) -> bool {
-    let taps = |counts: &Counts, kind| counts.taps.iter().find(|(k, _)| *k == kind).map(|(_, n)| *n);
-    let lower = |a: Option<i64>, b: Option<i64>| matches!((a, b), (Some(a), Some(b)) if a < b);
-    lower(these.comments, those.comments) || these.taps.iter().any(|(kind, n)| lower(Some(*n), taps(those, *kind)))
 }

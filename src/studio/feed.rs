@@ -15,9 +15,10 @@ impl StudioSession {
     pub(super) fn place(&mut self, ctx: &mut Context, index: usize, handle: RoomHandle, joined: Joined) {
         let Some(number) = u8::try_from(index).ok() else { return };
         let (Some(item), Some(room)) = (self.items.get(index), self.rooms.get_mut(index)) else { return };
-        let after = room.held.take().unwrap_or_default().release(joined.seq, &joined.counts);
-        room.handle = Some(handle);
-        if after.counts.is_none() {
+        let after = room.held.take().unwrap_or_default().release(joined.seq, joined.version);
+        // An ended room takes nobody in, so there is nothing to leave or to tell.
+        room.handle = (!joined.ended).then_some(handle);
+        if !after.counts {
             room.counts = joined.counts;
         }
         room.seq = room.seq.max(joined.seq);
@@ -27,7 +28,7 @@ impl StudioSession {
         for bytes in first {
             self.send(ctx, Piece { bytes, room: number, class: Class::Exempt });
         }
-        if after.counts.is_some() {
+        if after.counts {
             self.counts(ctx, number, None);
         }
         if let Some(code) = after.close.or(joined.ended.then_some(CloseCode::Ended)) {
@@ -59,7 +60,7 @@ impl StudioSession {
                     self.close(ctx, CloseCode::RoomRestart);
                 }
             }
-            (None, Frame::Counts { all, .. }) => held.counts(all),
+            (None, Frame::Counts { version, .. }) => held.counts(version),
             (None, Frame::Close(code)) => held.close(code),
             (None, _) => {}
         }

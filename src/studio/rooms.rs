@@ -1,6 +1,7 @@
 //! One of a host's rooms, as its session knows it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix::Addr;
 use tokio::time::timeout;
@@ -15,7 +16,7 @@ use crate::session::opening::Resume;
 use crate::session::{Class, Held, Outgoing};
 
 /// How long a room may take to be found and to answer a join; then the client is asked to come again.
-const OPEN_WAIT: std::time::Duration = std::time::Duration::from_secs(10);
+const OPEN_WAIT: Duration = Duration::from_secs(10);
 
 /// See the module.
 pub(super) struct StudioRoom {
@@ -104,31 +105,41 @@ pub(super) struct Entry {
 /// nobody takes back. The answer goes through the session's mailbox: frames that the room sent before it are there already.
 pub(super) fn enter(door: Door, session: Addr<StudioSession>, entry: Entry) {
     actix_rt::spawn(async move {
+        let (index, item) = (entry.index, entry.item.clone());
         let leave = Leave { subscriber: entry.subscriber, user: entry.user.clone(), counted: false };
-        let index = entry.index;
-        let result = join(&door, &session, entry).await;
-        if let Ok((room, _)) = &result
-            && !session.connected()
-        {
-            return room.leave.do_send(leave);
+        let tell = |result: Result<(RoomHandle, Joined), ApiError>| {
+            let result = result.map_err(|error| named(error, &item));
+            session.do_send(Placed { index, result });
+        };
+        let room = match timeout(OPEN_WAIT, door.acts.open(&item)).await {
+            Ok(Ok(room)) => room,
+            Ok(Err(error)) => return tell(Err(error)),
+            Err(_) => return tell(Err(too_slow())),
+        };
+        let frames = session.clone().recipient();
+        let Entry { subscriber, user, resume, .. } = entry;
+        let mut answer = Box::pin(room.join.send(Join { subscriber, frames, user, counted: false, resume }));
+        let in_time = timeout(OPEN_WAIT, &mut answer).await;
+        if in_time.is_err() {
+            tell(Err(too_slow()));
         }
-        session.do_send(Placed { index, result });
+        let kept = in_time.is_ok() && session.connected();
+        let joined = match in_time {
+            Ok(joined) => joined,
+            Err(_) => answer.await,
+        };
+        match joined.map_err(unreachable_room).and_then(|joined| joined) {
+            Ok(joined) if kept => tell(Ok((room, joined))),
+            Ok(joined) if !joined.ended => room.leave.do_send(leave),
+            Ok(_) => {}
+            Err(error) if kept => tell(Err(error)),
+            Err(_) => {}
+        }
     });
 }
 
-async fn join(door: &Door, session: &Addr<StudioSession>, entry: Entry) -> Result<(RoomHandle, Joined), ApiError> {
-    let room = timeout(OPEN_WAIT, door.acts.open(&entry.item)).await.map_err(|_| too_slow(&entry.item))?;
-    let room = room.map_err(|error| named(error, &entry.item))?;
-    let frames = session.clone().recipient();
-    let Entry { subscriber, user, resume, item, .. } = entry;
-    // Not cut short: a join that goes through late must be taken back, and the session has its own deadlines.
-    let join = Join { subscriber, frames, user, counted: false, resume };
-    let joined = room.join.send(join).await.map_err(unreachable_room)?.map_err(|error| named(error, &item))?;
-    Ok((room, joined))
-}
-
-fn too_slow(item: &ItemId) -> ApiError {
-    ApiError::new(Code::Unavailable, format!("{item}: no answer in time")).retry_after(1_000)
+fn too_slow() -> ApiError {
+    ApiError::new(Code::Unavailable, "no answer in time").retry_after(1_000)
 }
 
 /// A host has several items: the refusal says which.

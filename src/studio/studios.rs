@@ -13,7 +13,6 @@ use actix_web_actors::ws::WebsocketContext;
 use bytes::{Bytes, BytesMut};
 use futures_util::stream;
 use parking_lot::Mutex;
-use socket2::SockRef;
 use tokio::net::TcpStream;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::timeout;
@@ -21,7 +20,7 @@ use tokio::time::timeout;
 use super::guard::Guard;
 use super::pump::{Pump, READS_MAX, Transit};
 use super::session::{CloseWith, Cut, StudioSession};
-use crate::acts::door::{Door, GOODBYE_WAIT, GoodbyeReport};
+use crate::acts::door::{Door, GOODBYE_WAIT, GoodbyeReport, prepare};
 use crate::protocol::{CloseCode, ItemId};
 use crate::session::opening::{Resume, fresh_id};
 use crate::session::stats::ABNORMAL;
@@ -59,10 +58,7 @@ impl Studios {
     /// Takes over a socket whose handshake response has been written, on the calling worker. `read_buf` is what was read of it
     /// already.
     pub fn adopt(self: &Arc<Self>, stream: TcpStream, read_buf: Bytes, studio: Studio) {
-        let socket = SockRef::from(&stream);
-        // Where the kernel refuses one of these the socket still works.
-        let _ = socket.set_tcp_nodelay(true);
-        let _ = socket.set_tcp_user_timeout(Some(self.door.config.user_timeout));
+        prepare(&stream, &self.door.config);
         let (payload, mut reads) = mpsc::channel(READS_MAX);
         let payloads = stream::poll_fn(move |cx| reads.poll_recv(cx).map(|read| read.map(Ok::<Bytes, PayloadError>)));
         let (transit, ending) = (Rc::new(Transit::default()), Ending::new(Cell::new(ABNORMAL)));

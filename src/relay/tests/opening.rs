@@ -41,6 +41,10 @@ async fn an_ended_item_is_shown_before_the_close() {
     let mut client = relayed.adopt(opening("a", None)).await;
     arrived(&mut client).await;
     assert_eq!(client.until_close().await, (vec![], Some(4_504)));
+    drop(client);
+    until("its end", || relayed.relay.sockets() == 0).await;
+    // The room has taken nobody in: a leave would be somebody else's.
+    assert!(relayed.bench.room.leaves.borrow().is_empty());
 }
 
 #[actix_rt::test]
