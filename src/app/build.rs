@@ -42,7 +42,8 @@ pub enum BuildError {
 /// A node that is ready to be started.
 pub struct App {
     pub(super) config: Config,
-    pub(super) stores: StoreThreads,
+    /// Lives as long as the node: batches and replies of the stores run on it.
+    _stores: StoreThreads,
     pub(super) sqlite: Arc<SqliteStore>,
     pub(super) hot: Arc<MemoryHot>,
     pub(super) rooms: Arc<RoomDeps>,
@@ -93,7 +94,7 @@ impl App {
             limits: Arc::new(Limits::new(&config.rates)),
             metrics: Arc::new(Metrics::new()),
             ready: Arc::default(),
-            stores,
+            _stores: stores,
             sqlite,
             hot,
             config,
