@@ -336,7 +336,7 @@ fn page(method: Method, path: &str, tag: Option<&str>) -> actix_web::HttpRespons
     if let Some(tag) = tag {
         sent = sent.insert_header((header::IF_NONE_MATCH, tag));
     }
-    pages::serve(&sent.to_http_request(), |name| Pages::get(name))
+    pages::serve(&sent.to_http_request(), Pages::get)
 }
 
 /// Scenario: a browser loads a page. Method: type, policy and tag are there; the same tag again is not sent twice.
@@ -398,7 +398,7 @@ async fn no_path_leaves_the_folder() {
 async fn pages_are_compressed_for_who_takes_it() {
     use actix_web::middleware::Compress;
     let service = actix_web::web::resource("/{path:.*}").wrap(Compress::default());
-    let get = |request: actix_web::HttpRequest| async move { pages::serve(&request, |name| Pages::get(name)) };
+    let get = |request: actix_web::HttpRequest| async move { pages::serve(&request, Pages::get) };
     let app = init_service(App::new().service(service.to(get))).await;
     let sent = request(Method::GET, "/sdk/a.js").insert_header((header::ACCEPT_ENCODING, "gzip"));
     let answer = app.call(sent.to_request()).await.unwrap();

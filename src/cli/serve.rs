@@ -12,6 +12,9 @@ use crate::config::Config;
 /// Serves until SIGTERM or SIGINT; 0 if everything was drained, [`EXIT_SOFTWARE`] if something stayed unflushed.
 pub fn serve(config: Config) -> anyhow::Result<ExitCode> {
     let ran = actix_rt::System::new().block_on(async {
+        if config.rates.off {
+            tracing::warn!("--limits off: no rates per person; for load tests only");
+        }
         let running = App::build(config).await?.start().await?;
         announce(&running);
         wait_for_signal().await?;
@@ -53,7 +56,8 @@ fn announce(running: &Running) {
          nothing acknowledged is lost by kill -9 or power loss\n\n  \
          {root}/                    live items, a demo to open\n  \
          {root}/watch/?item=demo    viewer\n  \
-         {root}/studio/?items=demo  dashboard\n",
+         {root}/studio/?items=demo  dashboard\n  \
+         {root}/overlay/?item=demo  counter to lay over a video\n",
         env!("CARGO_PKG_VERSION"),
         running.data_dir().display(),
     );

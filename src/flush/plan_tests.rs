@@ -1,3 +1,5 @@
+//! What the plan promises: order, batches, back-off, nobody starved.
+
 use super::*;
 
 const INTERVAL: Duration = Duration::from_secs(5);

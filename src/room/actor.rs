@@ -52,6 +52,8 @@ pub struct Room {
     pub(super) life: Life,
     pub(super) configuring: Arc<tokio::sync::Mutex<()>>,
     pub(super) stepping: bool,
+    /// Flights settled, as last read.
+    pub(super) fold: u64,
     schedule: Schedule,
     told_at: u64,
     told_tick: Duration,
@@ -88,6 +90,7 @@ impl Room {
             life: final_counts.map_or(Life::Live, |counts| Life::Ended(Arc::new(counts))),
             configuring: Arc::default(),
             stepping: false,
+            fold: 0,
             schedule: Schedule::default(),
             told_at: 0,
             told_tick: deps.config.tick,

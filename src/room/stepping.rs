@@ -62,7 +62,13 @@ impl Room {
             if op.is_none_or(|op| stood.at >= op) {
                 self.events_out.drain(..events);
             }
+            // A lower fold than before: the store fell back, and may have more of this writer than the document.
+            let fell_back = stood.fold < self.fold;
+            self.fold = stood.fold;
             self.read(stood, now);
+            if fell_back {
+                return self.align(ctx);
+            }
         }
         match next {
             Next::Align => self.align(ctx),
@@ -89,7 +95,7 @@ impl Room {
             hot.align(&item, &document).await.map_err(|e| e.to_string())
         };
         ctx.spawn(aligned.into_actor(self).map(|aligned, room, ctx| {
-            room.stepping = false;
+            (room.stepping, room.fold) = (false, 0);
             tracing::warn!(item = %room.view.item, ?aligned, "the hot store had lost state; aligned with the durable store");
             room.wake(ctx);
         }));

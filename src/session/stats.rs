@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 
 /// Close codes that are counted by themselves; 1005: closed without a code, 1006: gone without a close. The last place
 /// of the counters is for any other code that a client gave.
-pub const COUNTED_CODES: [u16; 17] =
-    [1000, 1001, 1002, 1003, 1005, 1006, 1007, 1009, 4000, 4001, 4002, 4003, 4500, 4501, 4502, 4503, 4504];
+pub const COUNTED_CODES: [u16; 16] =
+    [1000, 1001, 1002, 1003, 1005, 1006, 1007, 1009, 4000, 4001, 4002, 4003, 4500, 4501, 4502, 4504];
 
 /// The code of a connection that ended without a close frame (RFC 6455, 7.1.5).
 pub const ABNORMAL: u16 = 1006;

@@ -19,12 +19,21 @@ impl World {
         match std::mem::replace(&mut self.writers[n].doing, Doing::Nothing) {
             Doing::Nothing => match self.writers[n].journal.offer(self.now) {
                 Some(add) => self.writers[n].doing = Doing::Sending(add),
+                None if self.writers[n].journal.is_empty() && self.rng.random_bool(0.05) => self.make_journal_again(n),
                 None => self.poll(n),
             },
             Doing::Sending(add) => self.send(n, add, faulty),
             Doing::Reading => self.read_for_room(n, faulty),
             Doing::Aligning(document) => self.align_for_room(n, document, faulty),
         }
+    }
+
+    /// A room ended with an empty journal, which was dropped; its successor numbers on from what the document says.
+    fn make_journal_again(&mut self, n: usize) {
+        let folded = self.durable.read(&self.item).folded.get(&self.writers[n].id).copied().unwrap_or(0);
+        note!(self, "{} makes its journal again from {folded}", name(self.writers[n].id));
+        self.writers[n].make_journal_again(folded);
+        self.see("a journal made again");
     }
 
     /// A room without anything to send reads on.

@@ -39,13 +39,19 @@ pub struct Writer {
     pub fold: u64,
 }
 
+const BOUNDS: Bounds = Bounds { numbers_max: 4_096, reoffer: Duration::from_secs(5) };
+
 impl Writer {
+    /// As the registry does for a room whose journal it had dropped.
+    pub fn make_journal_again(&mut self, folded: u64) {
+        self.journal = Journal::new(self.id, folded, BOUNDS);
+    }
+
     pub fn new(id: WriterId) -> Self {
-        let bounds = Bounds { numbers_max: 4_096, reoffer: Duration::from_secs(5) };
         Self {
             id,
             alive: true,
-            journal: Journal::new(id, 0, bounds),
+            journal: Journal::new(id, 0, BOUNDS),
             doing: Doing::Nothing,
             record: Record { sums: vec![Counters::default()], ..Record::default() },
             known: None,

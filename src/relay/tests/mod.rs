@@ -2,7 +2,6 @@
 //! A relay over real loopback sockets and a room that does what a test wants.
 
 mod ends;
-mod memory;
 mod opening;
 mod slow;
 mod taps;

@@ -19,6 +19,7 @@ impl Process {
             .args(["--listen", "127.0.0.1:0", "--data-dir"])
             .arg(folder)
             .args(args)
+            .args(["--log-level", "error"])
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
