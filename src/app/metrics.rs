@@ -32,25 +32,23 @@ fn join_rooms(app: &App, registry: &Arc<Registry>) {
 
 fn join_stores(app: &App) {
     let (metrics, flush) = (&app.metrics, &app.flush_stats);
-    let hot = app.hot.clone();
+    let figures = app.stores.figures.clone();
     metrics.counters(
         "hot_round_trips",
         "Round trips of ticks to the hot store",
-        plain(Box::new(move || hot.round_trips())),
+        plain(Box::new(move || (figures.round_trips)())),
     );
     let stats = flush.clone();
     let trips = Box::new(move || stats.round_trips());
     metrics.counters("flush_round_trips", "Round trips of claim and align to the hot store", plain(trips));
-    let writes = |read: fn(&crate::store::durable::sqlite::WriteCounts) -> u64| -> Read<u64> {
-        let sqlite = app.sqlite.clone();
-        Box::new(move || read(sqlite.counts()))
-    };
-    let kinds = vec![
-        (kind("fold"), writes(|counts| counts.fold())),
-        (kind("comments"), writes(|counts| counts.comments())),
-        (kind("log"), writes(|counts| counts.log())),
-    ];
-    metrics.counters("durable_writes", "Durable statements, per document or batch", kinds);
+    let kinds = (0..app.stores.figures.writes.len()).filter_map(|n| {
+        let figures = app.stores.figures.clone();
+        let (name, _) = figures.writes.get(n)?;
+        let label = kind(name);
+        let read: Read<u64> = Box::new(move || figures.writes.get(n).map_or(0, |(_, read)| read()));
+        Some((label, read))
+    });
+    metrics.counters("durable_writes", "Durable statements, per document or batch", kinds.collect());
     let stats = flush.clone();
     metrics.counters(
         "rejected_comments",
@@ -64,8 +62,8 @@ fn join_stores(app: &App) {
 fn join_ledger(app: &App) {
     let (metrics, flush) = (&app.metrics, &app.flush_stats);
     let unflushed = |of: fn(&Counters) -> i64| -> Read<f64> {
-        let hot = app.hot.clone();
-        Box::new(move || of(&hot.unflushed()) as f64)
+        let figures = app.stores.figures.clone();
+        Box::new(move || of(&(figures.unflushed)()) as f64)
     };
     let kinds = vec![
         (

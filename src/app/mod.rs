@@ -8,6 +8,7 @@ pub mod upgrade;
 
 mod fold;
 mod metrics;
+mod stores;
 
 pub use build::{App, BuildError};
 pub use drain::DrainReport;

@@ -61,14 +61,14 @@ impl App {
         let metrics_listener = self.config.server.metrics_listen.map(TcpListener::bind).transpose()?;
         let (address, metrics_address) =
             (listener.local_addr()?, metrics_listener.as_ref().map(TcpListener::local_addr));
+        let (hot, durable) = (self.stores.hot.clone(), self.stores.durable.clone());
         let flush =
-            FlushActor::new(self.hot_store(), self.sqlite.clone(), self.config.rooms.flush, self.flush_stats.clone())
-                .start();
+            FlushActor::new(hot.clone(), durable.clone(), self.config.rooms.flush, self.flush_stats.clone()).start();
         let _ = self.fold.0.set(flush.clone());
         let arbiters: Vec<Arbiter> = (0..self.config.server.workers).map(|_| Arbiter::new()).collect();
         let registry = Arc::new(Registry::new(self.rooms.clone(), arbiters.iter().map(Arbiter::handle).collect()));
         super::metrics::join(&self, &registry);
-        registry.note_cold(self.hot_store().dirty(usize::MAX).await.unwrap_or_default(), clock::monotonic());
+        registry.note_cold(self.stores.left_over.iter().cloned(), clock::monotonic());
         let relays = Arc::<Mutex<Vec<Addr<Relay>>>>::default();
         let doors = self.doors(&registry);
         let studios = Studios::new(doors.1.clone());
@@ -96,7 +96,8 @@ impl App {
     }
 
     fn doors(&self, registry: &Arc<Registry>) -> (Door, SocketDoor) {
-        let acts = Arc::new(Acts::new(registry.clone(), self.hot_store(), self.sqlite.clone(), self.limits.clone()));
+        let (hot, durable) = (self.stores.hot.clone(), self.stores.durable.clone());
+        let acts = Arc::new(Acts::new(registry.clone(), hot, durable, self.limits.clone()));
         let gate = Gate {
             auth: self.auth.clone(),
             config: Arc::new(self.config.clone()),
@@ -185,6 +186,11 @@ async fn sweep(registry: Arc<Registry>, limits: Arc<crate::limits::Limits>) {
 }
 
 impl Running {
+    /// What the stores promise, in a line.
+    pub fn promise(&self) -> &'static str {
+        self.app.stores.promise
+    }
+
     /// Where the embedded stores are.
     pub fn data_dir(&self) -> &Path {
         &self.app.config.data_dir
@@ -192,11 +198,10 @@ impl Running {
 
     /// The last phase: nothing is left to do for anybody.
     pub(super) async fn close(self) {
-        use crate::store::durable::DurableStore;
         self.tasks.iter().for_each(JoinHandle::abort);
         for arbiter in &self.arbiters {
             arbiter.stop();
         }
-        self.app.sqlite.close().await;
+        self.app.stores.durable.close().await;
     }
 }

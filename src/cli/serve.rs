@@ -53,13 +53,14 @@ fn announce(running: &Running) {
     let _ = write!(
         std::io::stdout(),
         "heartline {} serves with embedded stores in {}\n\
-         nothing acknowledged is lost by kill -9 or power loss\n\n  \
+         {}\n\n  \
          {root}/                    live items, a demo to open\n  \
          {root}/watch/?item=demo    viewer\n  \
          {root}/studio/?items=demo  dashboard\n  \
          {root}/overlay/?item=demo  counter to lay over a video\n",
         env!("CARGO_PKG_VERSION"),
         running.data_dir().display(),
+        running.promise(),
     );
     let _ = std::io::stdout().flush();
 }

@@ -5,5 +5,6 @@ mod abuse;
 mod contract;
 mod kill;
 mod live;
+mod load;
 mod rest;
 mod support;

@@ -1,0 +1,108 @@
+//! The two stores that a node runs on, chosen by its configuration, as everybody else sees them; and the numbers that they keep.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::build::BuildError;
+use crate::config::Config;
+use crate::protocol::{Counters, ItemId, WriterId};
+use crate::store::durable::DurableStore;
+use crate::store::durable::sqlite::{SqliteStore, WriteCounts};
+use crate::store::hot::HotStore;
+use crate::store::hot::memory::{MemoryHot, Settings};
+use crate::telemetry::read::Read;
+
+/// Threads that stores run on, beside their own: batches and replies must not wait for a worker that writes to ten thousand sockets.
+const STORE_THREADS: usize = 2;
+
+/// See the module.
+pub(super) struct Stores {
+    pub hot: Arc<dyn HotStore>,
+    pub durable: Arc<dyn DurableStore>,
+    pub figures: Arc<Figures>,
+    /// Items that an earlier run left in the hot store without a room.
+    pub left_over: Vec<ItemId>,
+    /// What this combination promises, for whoever starts it.
+    pub promise: &'static str,
+    /// Lives as long as the stores: batches and replies run on it.
+    _threads: StoreThreads,
+}
+
+/// What the stores count; read when somebody scrapes.
+pub(super) struct Figures {
+    /// Round trips of ticks to the hot store.
+    pub round_trips: Read<u64>,
+    /// Accepted and not yet folded.
+    pub unflushed: Read<Counters>,
+    /// Durable statements by kind.
+    pub writes: Vec<(&'static str, Read<u64>)>,
+}
+
+impl Stores {
+    /// Opens and recovers them. Takes as long as reading the log of contributions does.
+    pub async fn open(config: &Config, writer: WriterId) -> Result<Self, BuildError> {
+        let threads = StoreThreads::start()?;
+        let sqlite = sqlite(config.data_dir.clone()).await?;
+        let settings = Settings { writer, tick: config.rooms.tick, seed: rand::random() };
+        let log = sqlite.clone();
+        let recovering = async move { MemoryHot::recover(log.clone(), log.as_ref(), settings).await };
+        let (hot, recovered) = threads.handle().spawn(recovering).await.map_err(std::io::Error::other)??;
+        if recovered.rows > 0 {
+            let (items, rows) = (recovered.items, recovered.rows);
+            tracing::info!(items, rows, "took up what an earlier run had not folded");
+        }
+        let hot = Arc::new(hot);
+        Ok(Self {
+            left_over: hot.dirty(usize::MAX).await.unwrap_or_default(),
+            figures: Arc::new(embedded_figures(&hot, &sqlite)),
+            hot,
+            durable: sqlite,
+            promise: "nothing acknowledged is lost by kill -9 or power loss",
+            _threads: threads,
+        })
+    }
+}
+
+fn embedded_figures(hot: &Arc<MemoryHot>, sqlite: &Arc<SqliteStore>) -> Figures {
+    let writes = |read: fn(&WriteCounts) -> u64| -> Read<u64> {
+        let sqlite = sqlite.clone();
+        Box::new(move || read(sqlite.counts()))
+    };
+    let (trips, unflushed) = (hot.clone(), hot.clone());
+    Figures {
+        round_trips: Box::new(move || trips.round_trips()),
+        unflushed: Box::new(move || unflushed.unflushed()),
+        writes: vec![
+            ("fold", writes(WriteCounts::fold)),
+            ("comments", writes(WriteCounts::comments)),
+            ("log", writes(WriteCounts::log)),
+        ],
+    }
+}
+
+async fn sqlite(data_dir: PathBuf) -> Result<Arc<SqliteStore>, BuildError> {
+    let opened = tokio::task::spawn_blocking(move || SqliteStore::open(&data_dir)).await;
+    opened.map_err(std::io::Error::other)?.map(Arc::new).map_err(BuildError::DataDir)
+}
+
+/// The runtime of the stores. Dropping it waits for nobody: a call that hangs must not hold up the stop, nor a failed start.
+struct StoreThreads(Option<tokio::runtime::Runtime>);
+
+impl StoreThreads {
+    fn start() -> std::io::Result<Self> {
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        builder.worker_threads(STORE_THREADS).thread_name("stores").enable_all().build().map(Some).map(Self)
+    }
+
+    fn handle(&self) -> tokio::runtime::Handle {
+        self.0.as_ref().map_or_else(tokio::runtime::Handle::current, |runtime| runtime.handle().clone())
+    }
+}
+
+impl Drop for StoreThreads {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
