@@ -163,3 +163,83 @@ impl<W> Intake<W> {
         self.journal.lock().is_stuck(now)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::{Epoch, UserId, WriterId};
+    use crate::store::hot::Stood;
+    use crate::store::hot::journal::Bounds;
+    use uuid::Uuid;
+
+    fn intake(numbers_max: usize) -> Intake<&'static str> {
+        let bounds = Bounds { numbers_max, reoffer: Duration::from_secs(5) };
+        Intake::new(Arc::new(Mutex::new(Journal::new(WriterId(Uuid::nil()), 0, bounds))), &[])
+    }
+
+    fn stands_at(at: u64, folded: u64) -> Standing {
+        let (totals, epoch) = (Default::default(), Epoch(Uuid::nil()));
+        Standing::At(Stood { at, folded, fold: 0, totals, epoch, seq: 0, events: Vec::new() })
+    }
+
+    fn comment(n: u128, at: Millis) -> Comment {
+        let user = UserId::parse("ann").unwrap();
+        Comment { id: CommentId(Uuid::from_u128(n)), user, text: n.to_string(), at, name: None }
+    }
+
+    #[test]
+    fn nobody_is_told_before_the_store_has_it() {
+        let (now, mut intake) = (Instant::now(), intake(8));
+        intake.add(Counter::Likes, 3).unwrap();
+        intake.wait("first");
+        intake.contribute(now);
+        assert!(intake.told().is_empty());
+        assert_eq!(intake.offer(now).map(|add| (add.prev, add.op)), Some((0, 1)));
+        intake.add(Counter::Likes, 1).unwrap();
+        intake.wait("second");
+        intake.contribute(now);
+        intake.answered(&stands_at(1, 0), now);
+        assert_eq!(intake.told(), ["first"]);
+        assert!(intake.is_unsettled() && !intake.is_empty());
+        intake.answered(&stands_at(2, 2), now);
+        assert_eq!(intake.told(), ["second"]);
+        assert!(intake.is_empty());
+    }
+
+    #[test]
+    fn at_the_journals_bound_taps_are_summed_on_and_not_lost() {
+        let (now, mut intake) = (Instant::now(), intake(1));
+        for n in [1, 10, 100] {
+            intake.add(Counter::Likes, n).unwrap();
+            intake.contribute(now);
+        }
+        assert_eq!(intake.offer(now).map(|add| add.increments.get(Counter::Likes)), Some(1));
+        intake.answered(&stands_at(1, 1), now);
+        intake.contribute(now);
+        assert_eq!(intake.offer(now).map(|add| add.increments.get(Counter::Likes)), Some(110));
+    }
+
+    #[test]
+    fn comment_times_order_a_room_and_do_not_run_away_from_the_clock() {
+        let (wall, mut intake) = (Millis(1_000_000), intake(8));
+        let mut last = Millis(0);
+        for n in 0..=1_000 {
+            let at = intake.comment_time(wall).unwrap();
+            assert!(at > last, "{at:?} after {last:?}");
+            intake.comment(comment(n, at));
+            last = at;
+        }
+        assert!(intake.comment_time(wall).is_err(), "a second ahead of the clock");
+        assert_eq!(intake.comment_time(Millis(wall.0 + 5_000)).unwrap(), Millis(wall.0 + 5_000));
+    }
+
+    #[test]
+    fn a_repeat_is_known_as_far_back_as_the_bound_says() {
+        let mut intake = intake(8);
+        for n in 0..=RECENT_COMMENTS_MAX as u128 {
+            intake.remember(&comment(n, Millis(0)));
+        }
+        let known = |n| intake.known(CommentId(Uuid::from_u128(n))).is_some();
+        assert_eq!((known(0), known(1), known(RECENT_COMMENTS_MAX as u128)), (false, true, true));
+    }
+}

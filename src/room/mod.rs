@@ -28,3 +28,6 @@ pub use messages::{
 };
 pub use registry::Registry;
 pub use ticker::{Gather, Ticker};
+
+#[cfg(test)]
+mod tests;

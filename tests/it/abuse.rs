@@ -206,16 +206,18 @@ fn a_slow_reader_is_told_its_loss_and_closed_and_nobody_waits_for_it() {
 #[test]
 fn what_may_not_be_upgraded_is_refused_before() {
     let server = Server::start(&[]);
-    let status = |lines: &str| {
+    let status_of = |lines: &str, version: &str| {
         let mut stream = TcpStream::connect(server.address()).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
-        let upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
-        write!(stream, "{lines}\r\n{upgrade}\r\n").unwrap();
+        let upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==";
+        write!(stream, "{lines}\r\n{upgrade}\r\nSec-WebSocket-Version: {version}\r\n\r\n").unwrap();
         let mut head = [0; 12];
         stream.read_exact(&mut head).unwrap();
         String::from_utf8_lossy(&head[9..]).parse::<u16>().unwrap()
     };
+    let status = |lines: &str| status_of(lines, "13");
     let host = server.address();
+    assert_eq!(status_of(&format!("GET /v1/items/a/ws HTTP/1.1\r\nHost: {host}"), "8"), 426);
     assert_eq!(status(&format!("GET /v1/items/a/ws HTTP/1.1\r\nHost: {host}")), 101);
     assert_eq!(status(&format!("GET /v1/items/a/ws HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}")), 101);
     assert_eq!(status(&format!("GET /v1/items/a/ws HTTP/1.1\r\nHost: {host}\r\nOrigin: https://evil.example")), 403);
