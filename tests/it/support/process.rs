@@ -46,8 +46,8 @@ impl Process {
 
     /// SIGTERM, and the exit code.
     pub fn terminate(&mut self) -> Option<i32> {
-        let killed = Command::new("kill").arg(self.child.id().to_string()).status().unwrap();
-        assert!(killed.success());
+        rustix::process::kill_process(rustix::process::Pid::from_child(&self.child), rustix::process::Signal::TERM)
+            .unwrap();
         self.child.wait().unwrap().code()
     }
 }
