@@ -71,12 +71,16 @@ impl Counters {
     /// Adds `n` to one counter, or changes nothing and answers `None` where that leaves 64 bits.
     pub fn add(&mut self, counter: Counter, n: i64) -> Option<()> {
         let sum = self.get(counter).checked_add(n)?;
-        if sum == 0 {
+        self.set(counter, sum);
+        Some(())
+    }
+
+    fn set(&mut self, counter: Counter, n: i64) {
+        if n == 0 {
             self.0.remove(&counter);
         } else {
-            self.0.insert(counter, sum);
+            self.0.insert(counter, n);
         }
-        Some(())
     }
 
     /// `self + other`, or `None` where any counter leaves 64 bits.
@@ -89,7 +93,10 @@ impl Counters {
     /// `self - other`, or `None` where any counter leaves 64 bits.
     pub fn minus(&self, other: &Self) -> Option<Self> {
         let mut difference = self.clone();
-        other.iter().try_for_each(|(counter, n)| difference.add(counter, n.checked_neg()?))?;
+        for (counter, n) in other.iter() {
+            // Not by adding the negative: the least number has none, and less itself it is 0.
+            difference.set(counter, self.get(counter).checked_sub(n)?);
+        }
         Some(difference)
     }
 
