@@ -3,6 +3,8 @@
 pub mod contract;
 pub mod journal;
 pub mod memory;
+mod pace;
+pub mod redis;
 
 pub use contract::{Add, Aligned, Audit, Event, Flight, HotError, HotStore, Standing, Step, Stood};
 pub use journal::Journal;

@@ -14,7 +14,7 @@ const GATHER: Duration = Duration::from_millis(2);
 
 /// See the module.
 #[derive(Debug)]
-pub(super) struct Pace {
+pub(in crate::store::hot) struct Pace {
     tick: Duration,
     not_before: Instant,
 }

@@ -7,6 +7,8 @@ mod durable;
 mod hot;
 mod kill;
 mod memory;
+#[cfg(test_redis)]
+mod redis;
 mod sqlite;
 mod support;
 

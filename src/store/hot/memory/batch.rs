@@ -11,8 +11,8 @@ use tokio::time::{Instant, sleep_until};
 
 use super::Shared;
 use super::core::Admitted;
-use super::pace::Pace;
 use crate::store::hot::contract::{HotError, Standing, Step};
+use crate::store::hot::pace::Pace;
 use crate::store::log::LogRow;
 
 /// Steps of one batch: bounds how long a commit takes (a SQLite log takes 20,000 rows a second and more) and what it holds in

@@ -7,7 +7,6 @@
 mod batch;
 mod core;
 mod ledger;
-mod pace;
 mod recovery;
 mod stream;
 #[cfg(test)]
