@@ -1,6 +1,7 @@
 //! The durable store: items, folded counts, comments. See [`contract`].
 
 pub mod contract;
+pub mod mongodb;
 pub mod sqlite;
 
 pub use contract::{

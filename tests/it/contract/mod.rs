@@ -9,6 +9,8 @@ mod kill;
 mod memory;
 #[cfg(test_redis)]
 mod redis;
+#[cfg(test_mongodb)]
+mod mongodb;
 mod sqlite;
 mod support;
 

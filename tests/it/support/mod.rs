@@ -3,6 +3,8 @@
 //! A test ends by [`Server::stop`] and looks at the report; a server that is dropped without that fails the test.
 
 pub mod client;
+#[cfg(test_mongodb)]
+pub mod mongodb;
 pub mod process;
 pub mod rest;
 
