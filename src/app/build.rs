@@ -27,6 +27,12 @@ pub enum BuildError {
     /// The key of development mode.
     #[error("data_dir: {0}")]
     Key(#[source] crate::auth::KeyError),
+    /// Redis cannot be used.
+    #[error("redis_url: {0}")]
+    Redis(#[source] crate::store::hot::redis::OpenError),
+    /// MongoDB cannot be used.
+    #[error("mongodb_url: {0}")]
+    Mongodb(#[source] crate::store::durable::mongodb::OpenError),
     /// What the embedded store kept could not be read.
     #[error("recovering the hot store")]
     Recover(#[from] RecoverError),

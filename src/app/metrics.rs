@@ -14,7 +14,7 @@ use crate::telemetry::read::Read;
 /// Joins everything; once, when the node starts.
 pub(super) fn join(app: &App, registry: &Arc<Registry>) {
     join_rooms(app, registry);
-    join_stores(app);
+    join_stores(app, registry);
     join_sockets(app);
 }
 
@@ -30,7 +30,7 @@ fn join_rooms(app: &App, registry: &Arc<Registry>) {
     metrics.gauges("rooms", "Rooms in memory", vec![(None, Box::new(move || registry.len() as f64))]);
 }
 
-fn join_stores(app: &App) {
+fn join_stores(app: &App, registry: &Arc<Registry>) {
     let (metrics, flush) = (&app.metrics, &app.flush_stats);
     let figures = app.stores.figures.clone();
     metrics.counters(
@@ -55,15 +55,16 @@ fn join_stores(app: &App) {
         "Comments that the durable store set aside",
         plain(Box::new(move || stats.rejected())),
     );
-    join_ledger(app);
+    join_ledger(app, registry);
 }
 
 /// What is accepted and not yet durable, and whether the two stores agree on the rest.
-fn join_ledger(app: &App) {
+fn join_ledger(app: &App, registry: &Arc<Registry>) {
     let (metrics, flush) = (&app.metrics, &app.flush_stats);
     let unflushed = |of: fn(&Counters) -> i64| -> Read<f64> {
-        let figures = app.stores.figures.clone();
-        Box::new(move || of(&(figures.unflushed)()) as f64)
+        let (figures, registry) = (app.stores.figures.clone(), registry.clone());
+        let sums = move || figures.unflushed.as_ref().map_or_else(|| registry.unfolded(), |read| read());
+        Box::new(move || of(&sums()) as f64)
     };
     let kinds = vec![
         (

@@ -1,7 +1,6 @@
 //! Starts a built node: actors, ticker, workers. From here on it runs until [`Running::stop`].
 
 use std::net::{SocketAddr, TcpListener};
-use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -186,14 +185,9 @@ async fn sweep(registry: Arc<Registry>, limits: Arc<crate::limits::Limits>) {
 }
 
 impl Running {
-    /// What the stores promise, in a line.
-    pub fn promise(&self) -> &'static str {
-        self.app.stores.promise
-    }
-
-    /// Where the embedded stores are.
-    pub fn data_dir(&self) -> &Path {
-        &self.app.config.data_dir
+    /// Which stores it runs on and what they promise, in a few lines.
+    pub fn stores(&self) -> &str {
+        &self.app.stores.told
     }
 
     /// The last phase: nothing is left to do for anybody.

@@ -4,12 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::build::BuildError;
-use crate::config::Config;
+use crate::config::{Config, StoresConfig};
 use crate::protocol::{Counters, ItemId, WriterId};
 use crate::store::durable::DurableStore;
+use crate::store::durable::mongodb::{self, MongoStore};
 use crate::store::durable::sqlite::{SqliteStore, WriteCounts};
 use crate::store::hot::HotStore;
-use crate::store::hot::memory::{MemoryHot, Settings};
+use crate::store::hot::memory::{self, MemoryHot};
+use crate::store::hot::redis::{self, RedisHot};
 use crate::telemetry::read::Read;
 
 /// Threads that stores run on, beside their own: batches and replies must not wait for a worker that writes to ten thousand sockets.
@@ -22,8 +24,8 @@ pub(super) struct Stores {
     pub figures: Arc<Figures>,
     /// Items that an earlier run left in the hot store without a room.
     pub left_over: Vec<ItemId>,
-    /// What this combination promises, for whoever starts it.
-    pub promise: &'static str,
+    /// Which they are and what they promise, for whoever starts the server.
+    pub told: String,
     /// Lives as long as the stores: batches and replies run on it.
     _threads: StoreThreads,
 }
@@ -32,18 +34,26 @@ pub(super) struct Stores {
 pub(super) struct Figures {
     /// Round trips of ticks to the hot store.
     pub round_trips: Read<u64>,
-    /// Accepted and not yet folded.
-    pub unflushed: Read<Counters>,
+    /// Accepted and not yet folded, if the hot store can say it without being asked over the network; else this process's journals do.
+    pub unflushed: Option<Read<Counters>>,
     /// Durable statements by kind.
     pub writes: Vec<(&'static str, Read<u64>)>,
 }
 
 impl Stores {
-    /// Opens and recovers them. Takes as long as reading the log of contributions does.
+    /// Opens and recovers the ones that the configuration names.
     pub async fn open(config: &Config, writer: WriterId) -> Result<Self, BuildError> {
         let threads = StoreThreads::start()?;
+        match &config.stores {
+            None => Self::embedded(config, writer, threads).await,
+            Some(urls) => Self::distributed(config, urls, writer, threads).await,
+        }
+    }
+
+    /// Memory behind a log, and SQLite. Takes as long as reading the log of contributions does.
+    async fn embedded(config: &Config, writer: WriterId, threads: StoreThreads) -> Result<Self, BuildError> {
         let sqlite = sqlite(config.data_dir.clone()).await?;
-        let settings = Settings { writer, tick: config.rooms.tick, seed: rand::random() };
+        let settings = memory::Settings { writer, tick: config.rooms.tick, seed: rand::random() };
         let log = sqlite.clone();
         let recovering = async move { MemoryHot::recover(log.clone(), log.as_ref(), settings).await };
         let (hot, recovered) = threads.handle().spawn(recovering).await.map_err(std::io::Error::other)??;
@@ -57,9 +67,61 @@ impl Stores {
             figures: Arc::new(embedded_figures(&hot, &sqlite)),
             hot,
             durable: sqlite,
-            promise: "nothing acknowledged is lost by kill -9 or power loss",
+            told: format!(
+                "embedded stores in {}\nnothing acknowledged is lost by kill -9 or power loss",
+                config.data_dir.display()
+            ),
             _threads: threads,
         })
+    }
+
+    /// Redis and MongoDB, opened on the runtime that they then live on.
+    async fn distributed(
+        config: &Config,
+        urls: &StoresConfig,
+        writer: WriterId,
+        threads: StoreThreads,
+    ) -> Result<Self, BuildError> {
+        let (runtime, tick) = (threads.handle(), config.rooms.tick);
+        let redis = redis::Settings::new(urls.redis_url.as_str(), writer, tick);
+        let mongodb = mongodb::Settings { url: urls.mongodb_url.as_str().to_owned(), database: None };
+        let hot = RedisHot::open(redis, runtime.clone());
+        let hot = runtime.spawn(hot).await.map_err(std::io::Error::other)?.map_err(BuildError::Redis)?;
+        let durable = runtime.spawn(async move { MongoStore::open(&mongodb).await });
+        let durable = durable.await.map_err(std::io::Error::other)?.map_err(BuildError::Mongodb)?;
+        let told = format!(
+            "Redis {} ({}) and MongoDB {} ({})\nkill -9 of a process, and Redis lost or set back while the processes live, \
+             lose nothing acknowledged;\na process and Redis lost together lose what Redis had not kept",
+            urls.redis_url,
+            hot.persistence(),
+            urls.mongodb_url,
+            durable.deployment(),
+        );
+        let (hot, durable) = (Arc::new(hot), Arc::new(durable));
+        Ok(Self {
+            left_over: Vec::new(),
+            figures: Arc::new(distributed_figures(&hot, &durable)),
+            hot,
+            durable,
+            told,
+            _threads: threads,
+        })
+    }
+}
+
+fn distributed_figures(hot: &Arc<RedisHot>, durable: &Arc<MongoStore>) -> Figures {
+    let writes = |read: fn(&mongodb::WriteCounts) -> u64| -> Read<u64> {
+        let durable = durable.clone();
+        Box::new(move || read(durable.counts()))
+    };
+    let trips = hot.clone();
+    Figures {
+        round_trips: Box::new(move || trips.round_trips()),
+        unflushed: None,
+        writes: vec![
+            ("fold", writes(mongodb::WriteCounts::fold)),
+            ("comments", writes(mongodb::WriteCounts::comments)),
+        ],
     }
 }
 
@@ -71,7 +133,7 @@ fn embedded_figures(hot: &Arc<MemoryHot>, sqlite: &Arc<SqliteStore>) -> Figures 
     let (trips, unflushed) = (hot.clone(), hot.clone());
     Figures {
         round_trips: Box::new(move || trips.round_trips()),
-        unflushed: Box::new(move || unflushed.unflushed()),
+        unflushed: Some(Box::new(move || unflushed.unflushed())),
         writes: vec![
             ("fold", writes(WriteCounts::fold)),
             ("comments", writes(WriteCounts::comments)),

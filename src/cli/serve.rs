@@ -29,8 +29,8 @@ pub fn serve(config: Config) -> anyhow::Result<ExitCode> {
             tracing::error!("stopped: {report}");
             Ok(ExitCode::from(EXIT_SOFTWARE))
         }
-        // A folder that cannot be this process's is bad configuration like any other.
-        Err(error @ (BuildError::DataDir(_) | BuildError::Key(_))) => {
+        // A folder that cannot be this process's, or a store that cannot be used, is bad configuration like any other.
+        Err(error @ (BuildError::DataDir(_) | BuildError::Key(_) | BuildError::Redis(_) | BuildError::Mongodb(_))) => {
             super::tell(format_args!("heartline: bad configuration: {error}"));
             Ok(ExitCode::from(EXIT_USAGE))
         }
@@ -52,15 +52,13 @@ fn announce(running: &Running) {
     let root = format!("http://{}", running.address);
     let _ = write!(
         std::io::stdout(),
-        "heartline {} serves with embedded stores in {}\n\
-         {}\n\n  \
+        "heartline {} serves with {}\n\n  \
          {root}/                    live items, a demo to open\n  \
          {root}/watch/?item=demo    viewer\n  \
          {root}/studio/?items=demo  dashboard\n  \
          {root}/overlay/?item=demo  counter to lay over a video\n",
         env!("CARGO_PKG_VERSION"),
-        running.data_dir().display(),
-        running.promise(),
+        running.stores(),
     );
     let _ = std::io::stdout().flush();
 }

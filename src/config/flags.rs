@@ -18,6 +18,12 @@ pub(super) struct Flags {
     /// Folder of the embedded stores and of the development key [default: heartline-data]
     #[arg(long, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
+    /// Redis as the hot store, redis://[USER:PASSWORD@]HOST[:PORT]; together with --mongodb-url [default: embedded]
+    #[arg(long, value_name = "URL")]
+    pub redis_url: Option<String>,
+    /// MongoDB as the durable store, mongodb://[USER:PASSWORD@]HOST[:PORT]/DATABASE; together with --redis-url [default: embedded]
+    #[arg(long, value_name = "URL")]
+    pub mongodb_url: Option<String>,
     /// How often deltas are folded into the durable store, 10 to 600000 and not below the tick [default: 5000]
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     pub flush_ms: Option<u64>,
@@ -65,6 +71,8 @@ impl Flags {
         Self {
             listen: self.listen.or(lower.listen),
             data_dir: self.data_dir.or(lower.data_dir),
+            redis_url: self.redis_url.or(lower.redis_url),
+            mongodb_url: self.mongodb_url.or(lower.mongodb_url),
             flush_ms: self.flush_ms.or(lower.flush_ms),
             tick_ms: self.tick_ms.or(lower.tick_ms),
             jwt_secret: self.jwt_secret.or(lower.jwt_secret),

@@ -13,6 +13,7 @@ pub mod rates;
 pub mod rooms;
 pub mod server;
 pub mod sockets;
+pub mod stores;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -25,6 +26,7 @@ pub use rates::RateConfig;
 pub use rooms::RoomConfig;
 pub use server::{Origin, ServerConfig};
 pub use sockets::SocketConfig;
+pub use stores::StoresConfig;
 
 use flags::{Anonymous, Flags, Limits};
 use layers::{Layers, Sections};
@@ -36,6 +38,8 @@ pub struct Config {
     pub server: ServerConfig,
     /// Where the embedded stores and the development key live.
     pub data_dir: PathBuf,
+    /// Redis and MongoDB; `None`: the embedded stores.
+    pub stores: Option<StoresConfig>,
     /// Rooms, ticks and flushes.
     pub rooms: RoomConfig,
     /// Sockets.
@@ -109,7 +113,8 @@ impl Config {
             .iter()
             .try_for_each(|(key, value)| bounds::set(rooms::BOUNDS, &mut rooms, "rooms", key, value))?;
 
-        Ok(Self { server, data_dir, rooms, sockets, rates, auth, log })
+        let stores = StoresConfig::validate(flags.redis_url, flags.mongodb_url)?;
+        Ok(Self { server, data_dir, stores, rooms, sockets, rates, auth, log })
     }
 }
 

@@ -15,7 +15,7 @@ use super::cold::Cold;
 use super::deps::RoomDeps;
 use super::load;
 use super::messages::{HandOver, RoomHandle};
-use crate::protocol::{ApiError, Code, ItemId};
+use crate::protocol::{ApiError, Code, Counters, ItemId};
 use crate::store::hot::journal::{Bounds, Journal};
 
 type Place = Arc<OnceCell<RoomHandle>>;
@@ -52,6 +52,13 @@ impl Registry {
             forget(&self.rooms, item, &place);
         }
         started.cloned()
+    }
+
+    /// What this process contributed and has not read as folded, over all items.
+    pub fn unfolded(&self) -> Counters {
+        let journals = self.journals.lock();
+        let unfolded = journals.values().map(|journal| journal.lock().unfolded());
+        unfolded.fold(Counters::default(), |sum, some| sum.plus(&some).unwrap_or(sum))
     }
 
     /// Rooms now.

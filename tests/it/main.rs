@@ -3,6 +3,8 @@
 
 mod abuse;
 mod contract;
+#[cfg(all(test_redis, test_mongodb))]
+mod distributed;
 mod kill;
 mod live;
 mod load;

@@ -7,10 +7,10 @@ mod durable;
 mod hot;
 mod kill;
 mod memory;
-#[cfg(test_redis)]
-mod redis;
 #[cfg(test_mongodb)]
 mod mongodb;
+#[cfg(test_redis)]
+mod redis;
 mod sqlite;
 mod support;
 

@@ -6,6 +6,8 @@ pub mod client;
 #[cfg(test_mongodb)]
 pub mod mongodb;
 pub mod process;
+#[cfg(test_redis)]
+pub mod redis;
 pub mod rest;
 
 use std::path::PathBuf;

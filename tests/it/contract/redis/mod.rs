@@ -3,7 +3,6 @@
 mod faults;
 mod histories;
 mod opening;
-mod server;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +16,7 @@ use tokio::runtime::Handle;
 use super::HotFactory;
 use super::hot::hot_suite;
 use super::support::*;
-use server::RedisServer;
+use crate::support::redis::RedisServer;
 
 /// Does not slow the suite down.
 const TICK: Duration = Duration::from_millis(1);
