@@ -1,4 +1,4 @@
-//! Names of keys. All keys of one item lie in one slot of a cluster, so that one script may touch them; see `docs/decisions`.
+//! Names of keys. All keys of one item lie in one slot of a cluster, so that one script may touch them.
 
 use crate::protocol::ItemId;
 

@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::future::join_all;
+use heartline::store::hot::memory::EVENTS_MAX;
 use heartline::store::hot::redis::{RedisHot, Settings};
-use heartline::store::hot::{Aligned, HotStore};
+use heartline::store::hot::{Aligned, HotStore, Step};
 use tokio::runtime::Handle;
 
 use super::HotFactory;
@@ -129,6 +130,22 @@ async fn texts_of_any_form_come_back_as_they_were() {
     assert_eq!(flight.comments, given);
     assert_eq!(hot.align(&a, &applied(&Default::default(), &flight)).await.unwrap(), Aligned::Settled);
     assert_eq!(hot.unflushed_comments(&a).await.unwrap(), []);
+}
+
+/// Many more events than are kept, and readers that know the newest that is gone, the oldest that is kept, and none.
+#[tokio::test]
+async fn events_are_bounded_and_a_reader_that_is_too_late_gets_all_that_are_kept() {
+    let server = RedisServer::start(&[]);
+    let hot = open(settings(&server, 1)).await;
+    let a = laid(&hot, "a").await;
+    let many = Step { events: vec![ending(); EVENTS_MAX + 10], ..read(&a) };
+    let all = stood(&hot, many).await;
+    assert_eq!((all.seq, all.events.len()), (EVENTS_MAX as u64 + 10, EVENTS_MAX));
+    assert_eq!(all.events[0].seq, 11);
+    for (known, answered) in [(3, EVENTS_MAX), (10, EVENTS_MAX), (11, EVENTS_MAX - 1), (all.seq, 0)] {
+        let after = Step { after: Some((all.epoch, known)), ..read(&a) };
+        assert_eq!(stood(&hot, after).await.events.len(), answered, "after {known}");
+    }
 }
 
 /// One add with more comments than a script could hand to one command, as after a long outage.
