@@ -75,9 +75,15 @@ if #appended > 0 then
   redis.call('LTRIM', KEYS[4], -keep, -1)
   fields.seq = string.format('%.0f', seq)
 end
+local changes = {}
 for field, value in pairs(fields) do
-  redis.call('HSET', KEYS[1], field, value)
   held[field] = value
+  changes[#changes + 1] = field
+  changes[#changes + 1] = value
+end
+-- A handful: the counters of an add, and three numbers. More than a command can be handed go in parts.
+for from = 1, #changes, 200 do
+  redis.call('HSET', KEYS[1], unpack(changes, from, math.min(from + 199, #changes)))
 end
 
 local totals = {}
@@ -90,5 +96,5 @@ end
 local wanted = keep
 if known_epoch == held.epoch and tonumber(known_seq) <= seq then wanted = seq - tonumber(known_seq) end
 local events = {}
-if wanted > 0 then events = redis.call('LRANGE', KEYS[4], -wanted, -1) end
+if wanted > 0 and seq > 0 then events = redis.call('LRANGE', KEYS[4], -wanted, -1) end
 return { at, held['folded:' .. writer] or '0', held.fold, held.epoch, held.seq, totals, events }
