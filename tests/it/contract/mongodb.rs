@@ -200,7 +200,18 @@ async fn a_flush_is_one_statement_of_each_kind_whatever_it_carries() {
     factory.store.apply(&[flight("a", 0, 500)]).await.unwrap();
     let counts = factory.store.counts();
     assert_eq!((counts.comments(), counts.fold()), (1, 1));
-    assert_ne!(*factory.store.deployment(), Deployment::Standalone);
+}
+
+/// The server's own greeting against what the store makes of it, on whichever server this run has.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_alone_and_a_replica_set_are_told_apart() {
+    let factory = MongoFactory::fresh().await;
+    let hello = factory.database().await.run_command(doc! { "hello": 1 }).await.unwrap();
+    let named = hello.get_str("setName").ok();
+    match factory.store.deployment() {
+        Deployment::ReplicaSet(name) => assert_eq!(named, Some(name.as_str())),
+        Deployment::Standalone | Deployment::Sharded => assert_eq!(named, None),
+    }
 }
 
 /// The store is opened on one runtime and asked from another, as rooms do.
