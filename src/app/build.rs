@@ -41,6 +41,13 @@ pub enum BuildError {
     Start(#[from] std::io::Error),
 }
 
+impl BuildError {
+    /// Whether the configuration named something that cannot be used, as bad as a wrong value in it.
+    pub fn is_configuration(&self) -> bool {
+        matches!(self, Self::DataDir(_) | Self::Key(_) | Self::Redis(_) | Self::Mongodb(_))
+    }
+}
+
 /// A node that is ready to be started.
 pub struct App {
     pub(super) config: Config,

@@ -29,8 +29,7 @@ pub fn serve(config: Config) -> anyhow::Result<ExitCode> {
             tracing::error!("stopped: {report}");
             Ok(ExitCode::from(EXIT_SOFTWARE))
         }
-        // A folder that cannot be this process's, or a store that cannot be used, is bad configuration like any other.
-        Err(error @ (BuildError::DataDir(_) | BuildError::Key(_) | BuildError::Redis(_) | BuildError::Mongodb(_))) => {
+        Err(error) if error.is_configuration() => {
             super::tell(format_args!("heartline: bad configuration: {error}"));
             Ok(ExitCode::from(EXIT_USAGE))
         }

@@ -7,9 +7,9 @@ use super::error::ConfigError;
 /// The distributed stores, if they are used; only together: one alone would promise less than either pair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoresConfig {
-    /// `redis://` or `rediss://`.
+    /// `redis://`.
     pub redis_url: StoreUrl,
-    /// `mongodb://` or `mongodb+srv://`, with the database's name.
+    /// `mongodb://`, with the database's name.
     pub mongodb_url: StoreUrl,
 }
 
@@ -22,8 +22,8 @@ impl StoresConfig {
         match (redis_url, mongodb_url) {
             (None, None) => Ok(None),
             (Some(redis), Some(mongodb)) => Ok(Some(Self {
-                redis_url: url("redis_url", redis, &["redis://", "rediss://"])?,
-                mongodb_url: url("mongodb_url", mongodb, &["mongodb://", "mongodb+srv://"])?,
+                redis_url: url("redis_url", redis, "redis://")?,
+                mongodb_url: url("mongodb_url", mongodb, "mongodb://")?,
             })),
             (Some(_), None) => Err(ConfigError::bad("mongodb_url", "is needed beside --redis-url")),
             (None, Some(_)) => Err(ConfigError::bad("redis_url", "is needed beside --mongodb-url")),
@@ -31,11 +31,11 @@ impl StoresConfig {
     }
 }
 
-fn url(field: &str, text: String, schemes: &[&str]) -> Result<StoreUrl, ConfigError> {
-    if schemes.iter().any(|scheme| text.starts_with(scheme)) {
+fn url(field: &str, text: String, scheme: &str) -> Result<StoreUrl, ConfigError> {
+    if text.starts_with(scheme) {
         Ok(StoreUrl(text))
     } else {
-        Err(ConfigError::bad(field, format!("does not begin with {}", schemes.join(" or "))))
+        Err(ConfigError::bad(field, format!("does not begin with {scheme}")))
     }
 }
 
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn a_password_is_not_shown() {
-        let url = url("redis_url", "redis://ann:secret@host:6379/0".to_owned(), &["redis://"]).unwrap();
+        let url = url("redis_url", "redis://ann:secret@host:6379/0".to_owned(), "redis://").unwrap();
         assert_eq!(format!("{url} {url:?}"), "redis://…@host:6379/0 redis://…@host:6379/0");
     }
 

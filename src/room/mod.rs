@@ -28,6 +28,3 @@ pub use messages::{
 };
 pub use registry::Registry;
 pub use ticker::{Gather, Ticker};
-
-#[cfg(test)]
-mod tests;

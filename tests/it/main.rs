@@ -9,4 +9,5 @@ mod kill;
 mod live;
 mod load;
 mod rest;
+mod room;
 mod support;

@@ -6,17 +6,17 @@ use std::time::Duration;
 use actix::{Actor, Context, Handler};
 use uuid::Uuid;
 
-use super::deps::{FoldNow, RoomDeps};
-use super::messages::{Contribute, Contributed, End, Frame, Frames, Join, SubscriberId};
-use super::registry::Registry;
-use super::ticker::Ticker;
-use crate::clock;
-use crate::config::RoomConfig;
-use crate::protocol::client::Tap;
-use crate::protocol::{ApiError, CloseCode, Counter, ItemId, Kind, UserId, WriterId};
-use crate::store::durable::sqlite::SqliteStore;
-use crate::store::hot::HotStore;
-use crate::store::hot::memory::{MemoryHot, Settings};
+use heartline::clock;
+use heartline::config::RoomConfig;
+use heartline::protocol::client::Tap;
+use heartline::protocol::{ApiError, CloseCode, Counter, ItemId, Kind, UserId, WriterId};
+use heartline::room::messages::End;
+use heartline::room::{
+    Contribute, Contributed, FoldNow, Frame, Frames, Join, Registry, RoomDeps, SubscriberId, Ticker,
+};
+use heartline::store::durable::sqlite::SqliteStore;
+use heartline::store::hot::HotStore;
+use heartline::store::hot::memory::{MemoryHot, Settings};
 
 /// A relay that only remembers with what it was told to close.
 struct Relay(Arc<Mutex<Vec<CloseCode>>>);
