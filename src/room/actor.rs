@@ -54,11 +54,14 @@ pub struct Room {
     pub(super) stepping: bool,
     /// Flights settled, as last read.
     pub(super) fold: u64,
+    /// How often the hot store has not answered in a row, and when it is asked again.
+    pub(super) failures: u32,
+    pub(super) again_at: Option<Instant>,
     schedule: Schedule,
     told_at: u64,
     told_tick: Duration,
     active_at: Instant,
-    /// Leaves the registry; answers whether nobody found the room in the meantime.
+    /// Takes the room's place out of the registry.
     pub(super) retire: Box<dyn Fn() + Send>,
     orderly: bool,
 }
@@ -91,6 +94,8 @@ impl Room {
             configuring: Arc::default(),
             stepping: false,
             fold: 0,
+            failures: 0,
+            again_at: None,
             schedule: Schedule::default(),
             told_at: 0,
             told_tick: deps.config.tick,

@@ -62,9 +62,13 @@ impl History {
         true
     }
 
-    /// Keeps these as the latest comments.
+    /// Keeps these as the latest comments. One that is among them already stays where it is: after a loss in the hot store the nodes give
+    /// again what was not yet folded, and the new numbering begins with it.
     pub fn remember_comments(&mut self, comments: impl IntoIterator<Item = Comment>) {
         for comment in comments {
+            if self.comments.iter().any(|known| known.id == comment.id) {
+                continue;
+            }
             if self.comments.len() == SNAPSHOT_COMMENTS {
                 self.comments.pop_front();
             }
@@ -89,6 +93,7 @@ impl History {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::{CommentId, Millis, UserId};
     use uuid::Uuid;
 
     fn history(events: u64) -> History {
@@ -122,6 +127,22 @@ mod tests {
         assert_eq!(after(&history, 1, 2), None);
         assert_eq!(after(&history, 2, 7), Some(vec![]));
         assert_eq!(after(&history, 2, 6), None);
+    }
+
+    #[test]
+    fn comments_that_are_given_again_are_not_shown_twice() {
+        let comment = |n: u128| Comment {
+            id: CommentId(Uuid::from_u128(n)),
+            user: UserId::parse("ann").unwrap(),
+            text: n.to_string(),
+            at: Millis(0),
+            name: None,
+        };
+        let mut history = History::new(Epoch(Uuid::from_u128(1)), 0, 3, (0..60).map(comment));
+        history.restart(Epoch(Uuid::from_u128(2)), 1);
+        history.remember_comments((55..62).map(comment));
+        let ids: Vec<_> = history.comments().iter().map(|comment| comment.id.0.as_u128()).collect();
+        assert_eq!(ids, (12..62).collect::<Vec<_>>());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A room's steps: what it sends to the hot store in its turn, and what it does with the answer.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use actix::{ActorFutureExt, AsyncContext, Context, WrapFuture};
 
@@ -12,14 +12,19 @@ use crate::protocol::{ApiError, CloseCode, Code, Counts, RoomEvent};
 use crate::store::hot::journal::Next;
 use crate::store::hot::{Event, HotError, Standing, Step, Stood};
 
+/// After the first failure a step is tried again so much later, after each further one twice as late, up to 1.6 s: soon enough for
+/// acts that wait 30 s, and seldom enough for a store that has to come up under ten thousand rooms.
+const RETRY_FIRST: Duration = Duration::from_millis(50);
+const RETRY_DOUBLES_MAX: u32 = 5;
+
 impl Room {
     /// Starts a step if there is anything to apply and none is under way. At most one at a time: order is kept and a tick costs at
     /// most one round trip.
     pub(super) fn step(&mut self, ctx: &mut Context<Self>) -> bool {
-        if self.stepping {
+        let now = clock::monotonic();
+        if self.stepping || self.again_at.is_some_and(|at| now < at) {
             return false;
         }
-        let now = clock::monotonic();
         self.intake.contribute(now);
         self.answer_waiters();
         let add = self.intake.offer(now);
@@ -41,13 +46,32 @@ impl Room {
         self.stepping = false;
         let now = clock::monotonic();
         match answer {
-            Ok(standing) => self.take_standing(standing, sent, now, ctx),
-            // The journal keeps it and offers it again; who waits goes on waiting, up to the act's own deadline.
-            Err(error) => tracing::warn!(item = %self.view.item, %error, "step without an answer"),
+            Ok(standing) => {
+                self.answers_again();
+                self.take_standing(standing, sent, now, ctx);
+            }
+            Err(error) => self.no_answer(&error, now),
         }
         self.tell(ctx);
         self.end_if_drained(ctx);
         self.wake(ctx);
+    }
+
+    /// The journal keeps what was sent and offers it again, more and more rarely; who waits goes on waiting, up to the act's own
+    /// deadline. Told once, not with every try: a store that is down is down for every room.
+    fn no_answer(&mut self, error: &HotError, now: Instant) {
+        if self.failures == 0 {
+            tracing::warn!(item = %self.view.item, %error, "the hot store does not answer");
+        }
+        self.again_at = Some(now + (RETRY_FIRST * (1 << self.failures.min(RETRY_DOUBLES_MAX))));
+        self.failures = self.failures.saturating_add(1);
+    }
+
+    fn answers_again(&mut self) {
+        if std::mem::take(&mut self.failures) > 0 {
+            tracing::info!(item = %self.view.item, "the hot store answers again");
+        }
+        self.again_at = None;
     }
 
     fn take_standing(&mut self, standing: Standing, sent: (Option<u64>, usize), now: Instant, ctx: &mut Context<Self>) {
