@@ -40,7 +40,7 @@ fn join_stores(app: &App, registry: &Arc<Registry>) {
     );
     let stats = flush.clone();
     let trips = Box::new(move || stats.round_trips());
-    metrics.counters("flush_round_trips", "Round trips of claim and align to the hot store", plain(trips));
+    metrics.counters("flush_round_trips", "Round trips of claim, align and audit to the hot store", plain(trips));
     let kinds = (0..app.stores.figures.writes.len()).filter_map(|n| {
         let figures = app.stores.figures.clone();
         let (name, _) = figures.writes.get(n)?;

@@ -17,7 +17,7 @@ pub struct FlushStats {
 }
 
 impl FlushStats {
-    /// Claims and aligns asked of the hot store: `heartline_flush_round_trips_total`.
+    /// Claims, aligns and audits asked of the hot store: `heartline_flush_round_trips_total`.
     pub fn round_trips(&self) -> u64 {
         self.round_trips.load(Ordering::Relaxed)
     }
