@@ -13,12 +13,16 @@ mod durable;
 mod flusher;
 #[path = "sim/guards.rs"]
 mod guards;
+#[path = "histories/mod.rs"]
+mod histories;
 #[path = "sim/hot.rs"]
 mod hot;
 #[path = "sim/judge.rs"]
 mod judge;
 #[path = "sim/moves.rs"]
 mod moves;
+#[path = "sim/pair.rs"]
+mod pair;
 #[path = "sim/world.rs"]
 mod world;
 #[path = "sim/writer.rs"]
@@ -62,6 +66,13 @@ fn from_environment(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} must be a number")))
 }
 
+/// What one seed came to.
+struct Lived {
+    is_faulty: bool,
+    steps: u64,
+    seen: BTreeMap<&'static str, u64>,
+}
+
 /// What a search over seeds came to.
 struct Searched {
     /// The first seed with a violation.
@@ -70,8 +81,8 @@ struct Searched {
     seen: BTreeMap<&'static str, u64>,
 }
 
-/// Runs seeds on all cores until one comes to a fault that begins with `fault`.
-fn search(seeds: u64, without: Option<Guard>, fault: &'static str) -> Searched {
+/// Lives through seeds on all cores until one is faulty.
+fn search(seeds: u64, live: impl Fn(u64) -> Lived + Sync) -> Searched {
     let (next, found, steps) = (AtomicU64::new(0), AtomicU64::new(u64::MAX), AtomicU64::new(0));
     let seen = Mutex::new(BTreeMap::new());
     let run = || {
@@ -80,10 +91,10 @@ fn search(seeds: u64, without: Option<Guard>, fault: &'static str) -> Searched {
             if seed >= seeds.min(found.load(Ordering::Relaxed)) {
                 return;
             }
-            let world = World::new(seed, without, fault).run();
-            steps.fetch_add(world.steps, Ordering::Relaxed);
-            world.seen.into_iter().for_each(|(what, times)| *seen.lock().entry(what).or_default() += times);
-            if !world.faults.is_empty() {
+            let lived = live(seed);
+            steps.fetch_add(lived.steps, Ordering::Relaxed);
+            lived.seen.into_iter().for_each(|(what, times)| *seen.lock().entry(what).or_default() += times);
+            if lived.is_faulty {
                 found.fetch_min(seed, Ordering::Relaxed);
             }
         }
@@ -95,6 +106,12 @@ fn search(seeds: u64, without: Option<Guard>, fault: &'static str) -> Searched {
     });
     let found = found.into_inner();
     Searched { found: (found < u64::MAX).then_some(found), steps: steps.into_inner(), seen: seen.into_inner() }
+}
+
+/// The simulation of one seed; it is faulty by a fault that begins with `fault`.
+fn simulate(seed: u64, without: Option<Guard>, fault: &'static str) -> Lived {
+    let World { faults, steps, seen, .. } = World::new(seed, without, fault).run();
+    Lived { is_faulty: !faults.is_empty(), steps, seen }
 }
 
 /// The history of a seed in words.
@@ -117,7 +134,7 @@ fn nothing_is_lost_and_nothing_doubled_whatever_fails() {
         return;
     }
     let (begun, seeds) = (Instant::now(), from_environment("HEARTLINE_SIM_SEEDS").unwrap_or(SEEDS));
-    let searched = search(seeds, None, "");
+    let searched = search(seeds, |seed| simulate(seed, None, ""));
     println!("{seeds} seeds, {} steps, {:?}: {:?}", searched.steps, begun.elapsed(), searched.seen);
     if let Some(seed) = searched.found {
         panic!("{}", history(seed));
@@ -131,7 +148,7 @@ fn nothing_is_lost_and_nothing_doubled_whatever_fails() {
 /// nothing.
 fn must_be_found_out(guard: Guard, fault: &'static str) {
     let begun = Instant::now();
-    let found = search(SEEDS_PER_GUARD, Some(guard), fault).found;
+    let found = search(SEEDS_PER_GUARD, |seed| simulate(seed, Some(guard), fault)).found;
     let seed = found.unwrap_or_else(|| panic!("{guard:?} is out, and {SEEDS_PER_GUARD} seeds show no '{fault}'"));
     let faults = World::new(seed, Some(guard), fault).run().faults;
     println!("{guard:?} out: seed {seed} after {:?}: {}", begun.elapsed(), faults[0]);

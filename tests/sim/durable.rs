@@ -102,11 +102,13 @@ impl Durable {
     }
 }
 
-/// The same for what speaks the trait; answers to writes wait for the majority. Errors while it is `down`.
+/// The same for what speaks the trait; answers to writes wait for the majority, but for those of folds where it `lags`. Errors while
+/// it is `down`.
 #[derive(Debug, Default)]
 pub struct SharedDurable {
     pub state: Mutex<Durable>,
     pub down: std::sync::atomic::AtomicBool,
+    pub lags: bool,
 }
 
 impl SharedDurable {
@@ -150,12 +152,24 @@ impl DurableStore for SharedDurable {
         self.up()?;
         let mut state = self.state.lock();
         let applied = flights.iter().map(|flight| state.apply(flight)).collect();
-        state.replicate();
+        if !self.lags {
+            state.replicate();
+        }
         Ok(applied)
     }
 
-    async fn comments(&self, _: &ItemId, _: Option<CommentCursor>, _: usize) -> Result<Vec<Comment>, DurableError> {
-        Err(DurableError("the flush reads no comments".to_owned()))
+    async fn comments(
+        &self,
+        item: &ItemId,
+        before: Option<CommentCursor>,
+        limit: usize,
+    ) -> Result<Vec<Comment>, DurableError> {
+        let stored = self.state.lock().primary(item).comments;
+        let is_asked_for =
+            |comment: &Arc<Comment>| before.is_none_or(|before| CommentCursor::from(comment.as_ref()) < before);
+        let mut comments: Vec<_> = stored.into_values().filter(is_asked_for).collect();
+        comments.sort_by_key(|comment| std::cmp::Reverse(CommentCursor::from(comment.as_ref())));
+        Ok(comments.into_iter().take(limit).map(|comment| comment.as_ref().clone()).collect())
     }
 
     async fn comment(&self, _: &ItemId, _: CommentId) -> Result<Option<Comment>, DurableError> {

@@ -37,6 +37,11 @@ impl Hot {
         }
     }
 
+    /// Lets go of all earlier states.
+    pub fn keep_no_more(&mut self) {
+        self.past = None;
+    }
+
     pub fn step(&mut self, step: &Step) -> Standing {
         let standing = self.core.step(step).expect("the simulation stays within 64 bits");
         if step.add.is_some() {
@@ -52,7 +57,9 @@ impl Hot {
             return None;
         }
         let flight = self.core.claim(&self.item, gone);
-        self.keep();
+        if flight.is_some() {
+            self.keep();
+        }
         flight
     }
 
@@ -68,7 +75,9 @@ impl Hot {
         if let (Some(before), Aligned::Settled, Some(Guard::Decrement)) = (before, aligned, self.without) {
             self.reset(&before.delta.minus(&before.flight.unwrap()).unwrap());
         }
-        self.keep();
+        if matches!(aligned, Aligned::Settled | Aligned::LaidAnew) {
+            self.keep();
+        }
         aligned
     }
 
@@ -88,6 +97,17 @@ impl Hot {
             Ok(Standing::At(stood)) => Some(stood),
             _ => None,
         }
+    }
+
+    /// Takes a writer that is folded off the document, where the guard against that is out ([`Guard::Prune`]).
+    pub fn prunes_alone(&mut self, writer: &WriterId, durable: &mut Durable) -> bool {
+        let at = self.stood(writer).map_or(0, |stood| stood.at);
+        let folded = durable.primary(&self.item).document.folded.get(writer).copied();
+        let prunes = self.without == Some(Guard::Prune) && at != 0 && folded == Some(at);
+        if prunes {
+            durable.prune_alone(&self.item, writer);
+        }
+        prunes
     }
 
     pub fn dirty(&mut self, limit: usize) -> Vec<ItemId> {

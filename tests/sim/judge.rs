@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use heartline::protocol::{Counter, Counters, Kind, WriterId};
+use heartline::protocol::{CommentId, Counters, WriterId};
 use heartline::store::hot::Stood;
 use heartline::store::hot::contract::Vector;
 
+use crate::histories::record::{Record, pairs, prefixes};
 use crate::hot::RESETTER;
 use crate::world::{World, name};
 use crate::writer::Writer;
@@ -53,7 +54,7 @@ impl World {
             return;
         }
         let absent = self.writers.iter().filter(|writer| !writer.alive && !vector.contains_key(&writer.id));
-        if !prefixes(absent, |_| 0).contains(&pairs(&left)) {
+        if !prefixes(absent.map(|writer| &writer.record), |_| 0).contains(&pairs(&left)) {
             self.fault(format!("I2: the {what} is off by {left:?} from what {vector:?} explains"));
         }
     }
@@ -67,14 +68,14 @@ impl World {
         let stored = self.durable.primary(&self.item);
         let mut left = stored.document.totals.clone();
         for n in self.living() {
-            left = left.minus(self.writers[n].record.sums.last().unwrap()).unwrap();
+            left = left.minus(self.writers[n].record.total()).unwrap();
             if !self.writers[n].journal.is_empty() {
                 self.fault(format!("the journal of {} never empties", name(self.writers[n].id)));
             }
         }
         let hot_lost = self.hot_lost;
-        let dead = self.writers.iter().filter(|writer| !writer.alive);
-        let least = |writer: &Writer| if hot_lost { 0 } else { writer.record.acknowledged };
+        let dead = self.writers.iter().filter(|writer| !writer.alive).map(|writer| &writer.record);
+        let least = |record: &Record| if hot_lost { 0 } else { record.acknowledged };
         if !prefixes(dead, least).contains(&pairs(&left)) {
             self.fault(format!("I2: durable total is off by {left:?}"));
         }
@@ -83,39 +84,26 @@ impl World {
         {
             self.fault(format!("I3: at rest the item has {audit:?}, the document {:?}", stored.document));
         }
-        self.judge_comments(&stored.comments.keys().map(|id| id.0.as_u128()).collect());
+        self.judge_comments(&stored.comments.into_keys().collect());
     }
 
     /// Exactly the accepted comments of the living; of a dead writer a prefix, at least what was acknowledged.
-    fn judge_comments(&mut self, durable: &BTreeSet<u128>) {
-        let accepted = |writer: &Writer| {
-            let accepted = writer.record.comments.iter().filter(|(_, _, refused)| !refused);
-            accepted.map(|(op, id, _)| (*op, id.0.as_u128())).collect::<Vec<_>>()
-        };
-        let known: BTreeSet<_> = self.writers.iter().flat_map(accepted).map(|(_, id)| id).collect();
-        let faults: Vec<_> =
-            self.writers.iter().filter_map(|writer| self.missing(writer, accepted(writer), durable)).collect();
-        faults.into_iter().for_each(|fault| self.fault(fault));
-        if !durable.is_subset(&known) {
-            self.fault("comment: one is durable that was refused or never made".to_owned());
-        }
-        if !self.hot.unflushed_comments().is_empty() {
-            self.fault("comments stay unflushed".to_owned());
-        }
-    }
-
-    fn missing(&self, writer: &Writer, accepted: Vec<(u64, u128)>, durable: &BTreeSet<u128>) -> Option<String> {
-        let least = match (writer.alive, self.hot_lost) {
+    fn judge_comments(&mut self, durable: &BTreeSet<CommentId>) {
+        let made = self.writers.iter().flat_map(|writer| &writer.record.comments);
+        let accepted: BTreeSet<_> = made.filter(|(_, _, refused)| !refused).map(|(_, id, _)| *id).collect();
+        let least = |writer: &Writer| match (writer.alive, self.hot_lost) {
             (true, _) => u64::MAX,
             (false, true) => 0,
             (false, false) => writer.record.acknowledged,
         };
-        let (gap, lost) = *accepted.iter().find(|(_, id)| !durable.contains(id))?;
-        let later = accepted.iter().find(|(op, id)| *op > gap && durable.contains(id));
-        match later {
-            _ if gap <= least => Some(format!("comment {lost} of {} (number {gap}) is lost", name(writer.id))),
-            Some((op, id)) => Some(format!("comment {id} (number {op}) is durable, {lost} (number {gap}) is not")),
-            None => None,
+        let wrong = |writer: &Writer| writer.record.comment_fault(least(writer), durable).map(|why| (writer.id, why));
+        let faults: Vec<_> = self.writers.iter().filter_map(wrong).collect();
+        faults.into_iter().for_each(|(id, why)| self.fault(format!("comment: of {}, {why}", name(id))));
+        if !durable.is_subset(&accepted) {
+            self.fault("comment: one is durable that was refused or never made".to_owned());
+        }
+        if !self.hot.unflushed_comments().is_empty() {
+            self.fault("comments stay unflushed".to_owned());
         }
     }
 }
@@ -136,23 +124,4 @@ impl Writer {
         }
         None
     }
-}
-
-/// Counters as they can be put into a set.
-type Pairs = (i64, i64, i64);
-
-fn pairs(counters: &Counters) -> Pairs {
-    (counters.get(Counter::Taps(Kind::HEART)), counters.get(Counter::Comments), counters.get(Counter::Likes))
-}
-
-/// Every sum that takes a prefix of each writer, at least up to the number that `least` asks for.
-fn prefixes<'a>(writers: impl Iterator<Item = &'a Writer>, least: impl Fn(&Writer) -> u64) -> BTreeSet<Pairs> {
-    let mut sums = BTreeSet::from([(0, 0, 0)]);
-    for writer in writers {
-        let skip = usize::try_from(least(writer)).unwrap();
-        let own: BTreeSet<Pairs> = writer.record.sums.iter().skip(skip).map(pairs).collect();
-        let with = |sum: Pairs| own.iter().map(move |one| (sum.0 + one.0, sum.1 + one.1, sum.2 + one.2));
-        sums = sums.into_iter().flat_map(with).collect();
-    }
-    sums
 }

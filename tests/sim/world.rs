@@ -318,15 +318,8 @@ impl World {
     }
 
     fn prune_alone(&mut self) {
-        if self.without != Some(Guard::Prune) {
-            return;
-        }
-        let folded = self.durable.primary(&self.item).document.folded;
-        for n in (0..self.writers.len()).filter(|n| !self.writers[*n].alive) {
-            let id = self.writers[n].id;
-            let stood = self.hot.stood(&id).map_or(0, |stood| stood.at);
-            if stood != 0 && folded.get(&id) == Some(&stood) {
-                self.durable.prune_alone(&self.item, &id);
+        for id in self.writers.iter().filter(|writer| !writer.alive).map(|writer| writer.id) {
+            if self.hot.prunes_alone(&id, &mut self.durable) {
                 note!(self, "{} pruned from the document", name(id));
             }
         }

@@ -1,5 +1,5 @@
 //! One process run's share in the item: a room's ticks over the real journal, each step on its own, and the record of what
-//! it truly contributed, by which everything is judged.
+//! it truly contributed.
 
 use std::time::{Duration, Instant};
 
@@ -8,16 +8,7 @@ use heartline::store::durable::Document;
 use heartline::store::hot::journal::{Bounds, Contribution, Journal, Next};
 use heartline::store::hot::{Add, Standing, Step};
 
-/// What the writer did, as an omniscient observer knows it.
-#[derive(Debug, Default)]
-pub struct Record {
-    /// Running sums by number; `sums[0]` is nothing.
-    pub sums: Vec<Counters>,
-    /// Comments with their numbers, in order; refused ones are marked.
-    pub comments: Vec<(u64, CommentId, bool)>,
-    /// The highest number that was ever acknowledged.
-    pub acknowledged: u64,
-}
+use crate::histories::record::Record;
 
 #[derive(Debug)]
 pub enum Doing {
@@ -53,20 +44,17 @@ impl Writer {
             alive: true,
             journal: Journal::new(id, 0, BOUNDS),
             doing: Doing::Nothing,
-            record: Record { sums: vec![Counters::default()], ..Record::default() },
+            record: Record::new(),
             known: None,
             fold: 0,
         }
     }
 
     pub fn contribute(&mut self, increments: Counters, comments: Vec<(Comment, bool)>, now: Instant) {
-        let sum = self.record.sums.last().unwrap().plus(&increments).unwrap();
-        let marked: Vec<_> = comments.iter().map(|(comment, refused)| (comment.id, *refused)).collect();
+        let marked = comments.iter().map(|(comment, refused)| (comment.id, *refused)).collect();
         let comments = comments.into_iter().map(|(comment, _)| comment).collect();
-        let op = self.journal.contribute(Contribution { increments, comments }, now).unwrap();
-        self.record.sums.push(sum);
-        self.record.comments.extend(marked.into_iter().map(|(id, refused)| (op, id, refused)));
-        assert_eq!(self.record.sums.len() as u64, op + 1, "numbers are given in order");
+        let op = self.journal.contribute(Contribution { increments: increments.clone(), comments }, now).unwrap();
+        self.record.contributed(op, &increments, marked);
     }
 
     /// What its next tick asks of the hot store.
