@@ -1,10 +1,13 @@
 //! The integration tests, one binary: a file per promise. `support` runs the production composition on port 0.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::print_stdout)]
 
 mod abuse;
 mod contract;
 #[cfg(all(test_redis, test_mongodb))]
 mod distributed;
+#[cfg(all(test_redis, test_mongodb))]
+#[path = "../histories/mod.rs"]
+mod histories;
 mod kill;
 mod live;
 mod load;

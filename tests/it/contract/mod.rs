@@ -9,6 +9,8 @@ mod kill;
 mod memory;
 #[cfg(test_mongodb)]
 mod mongodb;
+#[cfg(all(test_redis, test_mongodb))]
+mod pair;
 #[cfg(test_redis)]
 mod redis;
 mod sqlite;

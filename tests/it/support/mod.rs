@@ -9,6 +9,8 @@ pub mod process;
 #[cfg(test_redis)]
 pub mod redis;
 pub mod rest;
+#[cfg(all(test_redis, test_mongodb))]
+pub mod soak;
 
 use std::path::PathBuf;
 use std::thread::JoinHandle;

@@ -1,5 +1,6 @@
 //! A redis-server of one test: a process on a free port in a temporary folder, ended with the test.
 
+use std::fs;
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -9,6 +10,10 @@ use tempfile::TempDir;
 
 /// How long it may take to start on a busy machine.
 const START_MAX: Duration = Duration::from_secs(20);
+/// Where Redis saves to, and loads from when it starts without an append-only file.
+const DUMP: &str = "dump.rdb";
+/// A copy of it from earlier.
+const ASIDE: &str = "aside.rdb";
 
 pub struct RedisServer {
     child: Child,
@@ -55,6 +60,17 @@ impl RedisServer {
     pub fn start_again(&mut self) {
         self.child = spawn(self.port, &self.args, &self.folder);
         assert!(self.answers(), "redis-server does not start again");
+    }
+
+    /// Keeps all that it has now, for [`Self::put_back`].
+    pub fn set_aside(&self) {
+        redis::cmd("SAVE").query::<()>(&mut self.raw()).unwrap();
+        fs::copy(self.folder.path().join(DUMP), self.folder.path().join(ASIDE)).unwrap();
+    }
+
+    /// What was set aside is what it will start from; it must be down.
+    pub fn put_back(&self) {
+        fs::copy(self.folder.path().join(ASIDE), self.folder.path().join(DUMP)).unwrap();
     }
 
     /// Every key, sorted.

@@ -1,17 +1,11 @@
-//! Random histories: every answer against the memory core, whose protocol is simulated at length elsewhere; and journals that
-//! outlive an emptied and a rolled-back Redis.
-
-use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+//! Random histories: every answer against the memory core, whose protocol is simulated at length elsewhere.
 
 use heartline::protocol::{Counter, Counters, ItemId, Kind};
 use heartline::store::durable::Document;
-use heartline::store::hot::journal::{Bounds, Contribution, Next};
 use heartline::store::hot::memory::MemoryCore;
-use heartline::store::hot::{Add, HotError, Journal, Standing, Step};
+use heartline::store::hot::{Add, HotError, Standing, Step};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
-use redis::Connection;
 
 use super::*;
 
@@ -106,135 +100,5 @@ fn at(core: &mut MemoryCore, item: &ItemId, by: u128) -> u64 {
     match core.step(&step(item, add(by, u64::MAX, u64::MAX, 0))) {
         Ok(Standing::At(stood)) => stood.at,
         _ => 0,
-    }
-}
-
-/// Three journals, a flusher, and a durable document, about one item.
-struct World {
-    hot: RedisHot,
-    raw: Connection,
-    item: ItemId,
-    journals: Vec<Journal>,
-    document: Document,
-    durable: BTreeSet<u128>,
-    said: BTreeSet<u128>,
-    given: i64,
-    now: Instant,
-    dump: Vec<(String, Option<Vec<u8>>)>,
-    rng: Rng,
-}
-
-impl World {
-    /// One writer contributes, offers, and does what its journal tells; one answer in four is lost.
-    async fn write(&mut self, contributes: bool) {
-        self.now += Duration::from_millis(300);
-        let by = self.rng.random_range(0..self.journals.len());
-        if contributes {
-            let (n, id) = (self.rng.random_range(1..100), self.said.len() as u128 + 1);
-            let contribution = Contribution { increments: hearts(n), comments: vec![comment(id)] };
-            self.journals[by].contribute(contribution, self.now).unwrap();
-            self.said.insert(id);
-            self.given += n;
-        }
-        let mut offer = self.journals[by].offer(self.now);
-        while let Some(add) = offer.take() {
-            let standing = self.hot.step(step(&self.item, add)).await.unwrap();
-            if contributes && self.rng.random_range(0..4) == 0 {
-                return;
-            }
-            match self.journals[by].answer(&standing, self.now) {
-                Next::Send(add) => offer = Some(add),
-                Next::Align => {
-                    self.hot.align(&self.item, &self.document).await.unwrap();
-                    offer = self.journals[by].offer(self.now);
-                }
-                Next::Settled | Next::Wait => {}
-            }
-        }
-    }
-
-    /// Claim, apply, align; it may stop after each.
-    async fn flush(&mut self, whole: bool) {
-        let stops = |rng: &mut Rng| !whole && rng.random_range(0..4) == 0;
-        let Some(flight) = self.hot.claim(&self.item, &[]).await.unwrap() else { return };
-        if stops(&mut self.rng) {
-            return;
-        }
-        self.durable.extend(ids(&flight.comments));
-        if flight.fold == self.document.fold {
-            self.document = applied(&self.document, &flight);
-        }
-        if !stops(&mut self.rng) {
-            self.hot.align(&self.item, &self.document).await.unwrap();
-        }
-    }
-
-    /// FLUSHALL, or the item's keys as they were.
-    fn lose(&mut self) {
-        if self.rng.random() {
-            redis::cmd("FLUSHALL").query::<()>(&mut self.raw).unwrap();
-            return;
-        }
-        for (key, dump) in self.dump.clone() {
-            redis::cmd("DEL").arg(&key).query::<()>(&mut self.raw).unwrap();
-            if let Some(dump) = dump {
-                redis::cmd("RESTORE").arg(&key).arg(0).arg(dump).query::<()>(&mut self.raw).unwrap();
-            }
-        }
-    }
-
-    fn remember(&mut self) {
-        let keys: Vec<String> = redis::cmd("KEYS").arg("*").query(&mut self.raw).unwrap();
-        let known: BTreeSet<_> = self.dump.drain(..).map(|(key, _)| key).chain(keys).collect();
-        let of_item = known.into_iter().filter(|key| key.contains("{hl:"));
-        self.dump = of_item
-            .map(|key| {
-                let dump = redis::cmd("DUMP").arg(&key).query(&mut self.raw).unwrap();
-                (key, dump)
-            })
-            .collect();
-    }
-}
-
-/// 40 histories of three writers with lost replies and a flusher that stops anywhere, while Redis is emptied and the item's keys are
-/// rolled back; then everybody goes on without faults until the journals are empty.
-#[tokio::test]
-async fn nothing_is_lost_or_doubled_when_redis_is_emptied_or_rolled_back_while_the_writers_live() {
-    let server = RedisServer::start(&[]);
-    for seed in 0..40 {
-        redis::cmd("FLUSHALL").query::<()>(&mut server.raw()).unwrap();
-        let now = Instant::now();
-        let bounds = Bounds { numbers_max: 4_096, reoffer: Duration::from_secs(1) };
-        let mut world = World {
-            hot: open(settings(&server, 1)).await,
-            raw: server.raw(),
-            item: item("a"),
-            journals: (1..=3).map(|by| Journal::new(writer(by), 0, bounds)).collect(),
-            document: Document::default(),
-            durable: BTreeSet::new(),
-            said: BTreeSet::new(),
-            given: 0,
-            now,
-            dump: Vec::new(),
-            rng: Rng::seed_from_u64(seed),
-        };
-        for _ in 0..60 {
-            match world.rng.random_range(0..12) {
-                0..7 => world.write(true).await,
-                7..10 => world.flush(false).await,
-                10 => world.remember(),
-                _ => world.lose(),
-            }
-        }
-        for _ in 0..200 {
-            if world.journals.iter().all(Journal::is_empty) {
-                break;
-            }
-            world.write(false).await;
-            world.flush(true).await;
-        }
-        assert!(world.journals.iter().all(Journal::is_empty), "seed {seed}: it comes to an end");
-        assert_eq!(world.document.totals, hearts(world.given), "seed {seed}");
-        assert_eq!(world.durable, world.said, "seed {seed}");
     }
 }

@@ -23,13 +23,14 @@ use crate::support::redis::RedisServer;
 const TICK: Duration = Duration::from_millis(1);
 
 /// With time enough for a machine that does much else; the tests of bounds bring their own.
-fn settings(server: &RedisServer, by: u128) -> Settings {
+pub fn settings(server: &RedisServer, by: u128) -> Settings {
     let patient = Duration::from_secs(20);
     let settings = Settings::new(server.url(), writer(by), TICK);
     Settings { connect_timeout: patient, response_timeout: patient, ..settings }
 }
 
-async fn open(settings: Settings) -> RedisHot {
+/// On this runtime.
+pub async fn open(settings: Settings) -> RedisHot {
     RedisHot::open(settings, Handle::current()).await.unwrap()
 }
 
