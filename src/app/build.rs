@@ -24,6 +24,9 @@ pub enum BuildError {
     /// The data folder cannot be this process's; as bad as any other configuration.
     #[error("data_dir: {0}")]
     DataDir(#[source] OpenError),
+    /// There is nothing in the data folder that could be worked on.
+    #[error("data_dir: {} holds no database", .0.display())]
+    NoData(std::path::PathBuf),
     /// The key of development mode.
     #[error("data_dir: {0}")]
     Key(#[source] crate::auth::KeyError),
@@ -44,7 +47,7 @@ pub enum BuildError {
 impl BuildError {
     /// Whether the configuration named something that cannot be used, as bad as a wrong value in it.
     pub fn is_configuration(&self) -> bool {
-        matches!(self, Self::DataDir(_) | Self::Key(_) | Self::Redis(_) | Self::Mongodb(_))
+        matches!(self, Self::DataDir(_) | Self::NoData(_) | Self::Key(_) | Self::Redis(_) | Self::Mongodb(_))
     }
 }
 

@@ -3,6 +3,7 @@
 pub mod build;
 pub mod drain;
 pub mod knock;
+pub mod realign;
 pub mod serve;
 pub mod upgrade;
 

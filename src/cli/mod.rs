@@ -1,5 +1,6 @@
 //! The command line: which subcommand, and what its outcome is as an exit code. Serving is the one that needs no name.
 
+mod realign;
 pub mod serve;
 
 use std::ffi::OsString;
@@ -19,6 +20,10 @@ pub fn run(
     args: impl IntoIterator<Item = OsString>,
     serve: impl FnOnce(Config) -> anyhow::Result<ExitCode>,
 ) -> ExitCode {
+    let args: Vec<OsString> = args.into_iter().collect();
+    if args.get(1).is_some_and(|name| name == "realign") {
+        return realign::run(std::iter::once(OsString::from("heartline realign")).chain(args.into_iter().skip(2)));
+    }
     let config = match Config::from_args(without_serve(args)) {
         Ok(config) => config,
         Err(refusal) => return refused(&refusal),

@@ -39,7 +39,12 @@ impl Layers {
         I: IntoIterator<Item = T>,
         T: Into<OsString> + Clone,
     {
-        let said = Flags::try_parse_from(args)?.or(environment(env)?);
+        Self::under(Flags::try_parse_from(args)?, env)
+    }
+
+    /// Those that lie under what the arguments said.
+    pub fn under(said: Flags, env: &dyn Fn(&str) -> Option<OsString>) -> Result<Self, ConfigError> {
+        let said = said.or(environment(env)?);
         let Some(path) = said.config.clone() else {
             return Ok(Self { flags: said, sections: Sections::default() });
         };

@@ -10,6 +10,7 @@ mod flags;
 mod layers;
 pub mod log;
 pub mod rates;
+pub mod realign;
 pub mod rooms;
 pub mod server;
 pub mod sockets;

@@ -12,9 +12,9 @@ use super::shown::Shown;
 use crate::clock;
 use crate::protocol::server::SNAPSHOT_COMMENTS;
 use crate::protocol::{ApiError, Code, Comment, Counts, ItemId, ItemSettings, ItemView};
-use crate::store::durable::ItemChange;
+use crate::store::durable::{Document, ItemChange};
 use crate::store::hot::journal::Journal;
-use crate::store::hot::{Standing, Step, Stood};
+use crate::store::hot::{Aligned, Standing, Step, Stood};
 
 /// The item's record; made, where that is allowed, if there is none.
 pub(super) async fn record(deps: &RoomDeps, item: &ItemId, may_create: bool) -> Result<ItemView, ApiError> {
@@ -39,12 +39,13 @@ pub(super) async fn load(
 ) -> Result<Loaded, ApiError> {
     let item = &view.item;
     let document = deps.durable.document(item).await.map_err(unavailable)?;
-    deps.hot.align(item, &document).await.map_err(unavailable)?;
+    let aligned = deps.hot.align(item, &document).await.map_err(unavailable)?;
+    let folded = folded(deps, item, &document, aligned).await?;
     let stood = read(deps, item).await?;
     let comments = known_comments(deps, item).await?;
     let totals = deps.durable.final_totals(item).await.map_err(unavailable)?;
     let final_counts = totals.map(|totals| Counts::all(&view.reactions, &totals, 0));
-    let journal = journal(document.folded.get(&deps.writer).copied().unwrap_or(0));
+    let journal = journal(folded);
     Ok(Loaded {
         intake: Intake::new(journal, &comments),
         history: History::new(stood.epoch, stood.seq, deps.config.history_events, comments),
@@ -52,6 +53,17 @@ pub(super) async fn load(
         final_counts,
         view,
     })
+}
+
+/// The writer's number that is folded. A document that somebody put back knows a lower one, which must not be given a second time: then
+/// the item knows better.
+async fn folded(deps: &RoomDeps, item: &ItemId, document: &Document, aligned: Aligned) -> Result<u64, ApiError> {
+    let number = |of: &Document| of.folded.get(&deps.writer).copied().unwrap_or(0);
+    if aligned != Aligned::DurableBehind {
+        return Ok(number(document));
+    }
+    let held = deps.hot.base(item).await.map_err(unavailable)?;
+    Ok(held.as_ref().map_or(0, number).max(number(document)))
 }
 
 async fn read(deps: &RoomDeps, item: &ItemId) -> Result<Stood, ApiError> {

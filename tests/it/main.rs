@@ -11,6 +11,7 @@ mod histories;
 mod kill;
 mod live;
 mod load;
+mod realign;
 mod rest;
 mod room;
 mod support;

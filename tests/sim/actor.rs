@@ -94,6 +94,10 @@ impl HotStore for SharedHot {
         Ok(self.core.lock().audit(item))
     }
 
+    async fn base(&self, item: &ItemId) -> Result<Option<Document>, HotError> {
+        Ok(self.core.lock().base(item))
+    }
+
     async fn let_go(&self, item: &ItemId) -> Result<bool, HotError> {
         Ok(self.core.lock().let_go(item))
     }

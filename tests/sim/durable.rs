@@ -61,6 +61,15 @@ impl Durable {
         Applied::Done
     }
 
+    pub fn replace(&mut self, item: &ItemId, fold: u64, with: &Document) -> bool {
+        let document = &mut self.stored(item).document;
+        let stands = document.fold == fold;
+        if stands {
+            document.clone_from(with);
+        }
+        stands
+    }
+
     pub fn insert(&mut self, item: &ItemId, comments: &[Comment]) -> Inserted {
         *self.statements.entry((item.clone(), "comments")).or_default() += 1;
         let stored = self.stored(item);
@@ -156,6 +165,14 @@ impl DurableStore for SharedDurable {
             state.replicate();
         }
         Ok(applied)
+    }
+
+    async fn replace_document(&self, item: &ItemId, fold: u64, with: &Document) -> Result<bool, DurableError> {
+        self.up()?;
+        let mut state = self.state.lock();
+        let replaced = state.replace(item, fold, with);
+        state.replicate();
+        Ok(replaced)
     }
 
     async fn comments(

@@ -119,6 +119,11 @@ pub trait DurableStore: Send + Sync + 'static {
     /// One that cannot be applied fails the call, but not the others: asked again, those do not match.
     async fn apply(&self, flights: &[Flight]) -> Result<Vec<Applied>, DurableError>;
 
+    /// Puts a document in the place of the one that stands at `fold` (0: of none), whatever that one holds; one statement, majority. Answers
+    /// whether it did. Only for an operator's decision about a document that was put back (`heartline realign`): everybody else
+    /// adds to documents and takes nothing back.
+    async fn replace_document(&self, item: &ItemId, fold: u64, with: &Document) -> Result<bool, DurableError>;
+
     /// Comments before `before` (or the newest), newest first, at most `limit`.
     async fn comments(
         &self,

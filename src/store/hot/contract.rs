@@ -168,6 +168,10 @@ pub trait HotStore: Send + Sync + 'static {
     /// The item's counters at one moment.
     async fn audit(&self, item: &ItemId) -> Result<Option<Audit>, HotError>;
 
+    /// What the item takes for its document: `base`, `fold`, `folded`, at one moment; `None`: the store does not have it. A document read
+    /// after it at a lower fold is one that somebody put back.
+    async fn base(&self, item: &ItemId) -> Result<Option<Document>, HotError>;
+
     /// Lets an item go if nothing of it is unfolded or in flight. Answers whether it is gone.
     async fn let_go(&self, item: &ItemId) -> Result<bool, HotError>;
 

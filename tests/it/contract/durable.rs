@@ -183,6 +183,29 @@ pub async fn a_total_that_would_overflow_fails_alone_and_unchanged<F: DurableFac
     assert_eq!((other.fold, other.totals), (2, hearts(large + 1)), "exact past 2^53");
 }
 
+/// An operator's document in place of one that is at another fold, of none, and of the right one; then a flight upon it.
+pub async fn a_document_is_replaced_only_where_it_stands_at_the_fold_that_was_seen<F: DurableFactory>() {
+    let factory = F::fresh().await;
+    let store = factory.store();
+    let (a, b) = (item("a"), item("b"));
+    store.apply(&[flight(&a, 0, 1, 3, 5)]).await.unwrap();
+    let before = store.document(&a).await.unwrap();
+    let new = Document { totals: hearts(-9), fold: 7, folded: [(writer(2), 4)].into_iter().collect() };
+    for seen in [0, 2] {
+        assert!(!store.replace_document(&a, seen, &new).await.unwrap(), "it is at 1, not at {seen}");
+    }
+    assert_eq!(store.document(&a).await.unwrap(), before);
+    assert!(!store.replace_document(&b, 1, &new).await.unwrap(), "there is none");
+    assert!(store.replace_document(&b, 0, &new).await.unwrap());
+    assert!(store.replace_document(&a, 1, &new).await.unwrap());
+    assert!(!store.replace_document(&a, 1, &before).await.unwrap(), "a repeat finds it gone on");
+    for item in [&a, &b] {
+        assert_eq!(store.document(item).await.unwrap(), new);
+        assert_eq!(store.apply(&[flight(item, 7, 2, 5, 1)]).await.unwrap(), [Applied::Done]);
+        assert_eq!(store.document(item).await.unwrap().totals, hearts(-8));
+    }
+}
+
 /// A batch is repeated after its reply was lost, together with new ones, and with an altered text.
 pub async fn a_repeated_comment_is_a_success_and_not_a_double<F: DurableFactory>() {
     let factory = F::fresh().await;
@@ -307,6 +330,7 @@ macro_rules! durable_suite {
             a_flight_that_does_not_match_is_not_in_the_way_of_its_bulk,
             each_flight_of_a_large_bulk_is_answered_in_its_place,
             a_total_that_would_overflow_fails_alone_and_unchanged,
+            a_document_is_replaced_only_where_it_stands_at_the_fold_that_was_seen,
             a_repeated_comment_is_a_success_and_not_a_double,
             a_malformed_comment_is_set_aside_without_taking_its_batch_down,
             pages_of_comments_have_no_gap_and_no_double,

@@ -315,6 +315,23 @@ pub async fn an_item_is_let_go_only_if_nothing_of_it_is_unfolded_or_in_flight<F:
     assert_eq!((back.at, back.folded, back.totals), (2, 1, hearts(2)), "its writers go on where they were");
 }
 
+/// What the item takes for its document, at each moment of a flush; and of an item that is not there.
+pub async fn the_base_of_an_item_is_the_document_that_it_was_last_brought_in_line_with<F: HotFactory>() {
+    let factory = F::fresh().await;
+    let store = factory.store();
+    assert_eq!(store.base(&item("never")).await.unwrap(), None);
+    let item = laid(&*store, "a").await;
+    stood(&*store, step(&item, add(1, 0, 2, 5))).await;
+    stood(&*store, step(&item, add(2, 0, 1, -7))).await;
+    assert_eq!(store.base(&item).await.unwrap(), Some(Document::default()));
+    let flight = store.claim(&item, &[]).await.unwrap().unwrap();
+    assert_eq!(store.base(&item).await.unwrap(), Some(Document::default()), "claimed is not folded");
+    let document = applied(&Document::default(), &flight);
+    store.align(&item, &document).await.unwrap();
+    stood(&*store, step(&item, add(1, 2, 3, 1))).await;
+    assert_eq!(store.base(&item).await.unwrap(), Some(document));
+}
+
 /// A page of items, some of them unknown.
 pub async fn totals_come_in_the_order_asked<F: HotFactory>() {
     let factory = F::fresh().await;
@@ -386,6 +403,7 @@ macro_rules! hot_suite {
             unflushed_comments_keep_their_order_and_leave_with_their_flight,
             a_dirty_item_is_listed_until_nothing_is_left_to_fold,
             an_item_is_let_go_only_if_nothing_of_it_is_unfolded_or_in_flight,
+            the_base_of_an_item_is_the_document_that_it_was_last_brought_in_line_with,
             totals_come_in_the_order_asked,
             concurrent_steps_are_each_counted_once,
             steps_of_one_item_keep_their_order,

@@ -11,6 +11,7 @@ mod memory;
 mod mongodb;
 #[cfg(all(test_redis, test_mongodb))]
 mod pair;
+mod realign;
 #[cfg(test_redis)]
 mod redis;
 mod sqlite;

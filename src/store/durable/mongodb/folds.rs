@@ -14,7 +14,9 @@ use mongodb::bson::{Document as Stored, doc};
 use uuid::Uuid;
 
 use super::open::{MAJORITY_TIMEOUT, Tables};
-use super::value::{counters, from_uuid, from_vector, integer, signed, text, unsigned, uuid, vector};
+use super::value::{
+    counters, from_counters, from_uuid, from_vector, integer, is_duplicate, signed, text, unsigned, uuid, vector,
+};
 use crate::protocol::ItemId;
 use crate::store::durable::contract::{Applied, Document, DurableError};
 use crate::store::hot::Flight;
@@ -33,6 +35,25 @@ pub(super) async fn document(tables: &Tables, item: &ItemId) -> Result<Document,
     };
     let (totals, folded) = (counters(&stored, "totals")?, vector(&stored, "folded")?);
     Ok(Document { totals, fold: unsigned(&stored, "fold")?, folded })
+}
+
+/// Puts a document in the place of the one that stands at `fold`. For the first one a plain insert, since its id decides.
+pub(super) async fn replace(tables: &Tables, item: &ItemId, fold: u64, with: &Document) -> Result<bool, DurableError> {
+    let stored = doc! {
+        "_id": item.as_str(),
+        "fold": signed(with.fold)?,
+        "totals": from_counters(&with.totals),
+        "folded": from_vector(&with.folded)?,
+    };
+    if fold == 0 {
+        return match tables.documents.insert_one(stored).await {
+            Ok(_) => Ok(true),
+            Err(error) if is_duplicate(&error) => Ok(false),
+            Err(error) => Err(error.into()),
+        };
+    }
+    let at = doc! { "_id": item.as_str(), "fold": signed(fold)? };
+    Ok(tables.documents.replace_one(at, stored).await?.matched_count == 1)
 }
 
 /// Applies each flight whose document stands at its fold. The driver repeats no command of this kind by itself.

@@ -2,16 +2,14 @@
 
 use futures_util::TryStreamExt;
 use mongodb::bson::{Bson, Document, deserialize_from_document, doc, serialize_to_bson, serialize_to_document};
-use mongodb::error::{Error, ErrorKind, WriteFailure};
 
 use super::open::Tables;
-use super::value::{counters, from_counters};
+use super::value::{counters, from_counters, is_duplicate};
 use crate::protocol::{Counters, ItemId, ItemState, ItemView, Millis};
 use crate::store::durable::contract::{DurableError, ItemChange, ItemPage};
 
 /// What a host can set.
 const SETTINGS: [&str; 4] = ["title", "reactions", "comments_mode", "slow_mode_ms"];
-const DUPLICATE_KEY: i32 = 11_000;
 
 /// Makes one conditional change: the condition is the filter, and the record before tells whether it was met.
 pub(super) async fn change(tables: &Tables, change: &ItemChange) -> Result<Option<(ItemView, bool)>, DurableError> {
@@ -123,11 +121,4 @@ fn to_view(mut document: Document) -> Result<ItemView, DurableError> {
     let id = document.remove("_id").unwrap_or(Bson::Null);
     document.insert("item", id);
     Ok(deserialize_from_document(document)?)
-}
-
-fn is_duplicate(error: &Error) -> bool {
-    match &*error.kind {
-        ErrorKind::Write(WriteFailure::WriteError(write)) => write.code == DUPLICATE_KEY,
-        _ => false,
-    }
 }

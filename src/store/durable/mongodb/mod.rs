@@ -142,6 +142,17 @@ impl DurableStore for MongoStore {
         outcomes.into_iter().collect()
     }
 
+    async fn replace_document(&self, item: &ItemId, fold: u64, with: &Document) -> Result<bool, DurableError> {
+        let (tables, item, with) = (self.tables.clone(), item.clone(), with.clone());
+        let counts = self.counts.clone();
+        let replacing = async move {
+            let replaced = folds::replace(&tables, &item, fold, &with).await?;
+            counts.fold.fetch_add(1, Ordering::Relaxed);
+            Ok(replaced)
+        };
+        self.gate.run(replacing).await
+    }
+
     async fn comments(
         &self,
         item: &ItemId,

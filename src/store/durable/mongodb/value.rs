@@ -5,11 +5,14 @@
 
 use mongodb::bson::spec::BinarySubtype;
 use mongodb::bson::{Binary, Bson, Document};
+use mongodb::error::{Error, ErrorKind, WriteFailure};
 use uuid::Uuid;
 
 use crate::protocol::{Counter, Counters, WriterId};
 use crate::store::durable::contract::DurableError;
 use crate::store::hot::contract::Vector;
+
+const DUPLICATE_KEY: i32 = 11_000;
 
 /// A field that must be there.
 pub(super) fn field<'a>(document: &'a Document, name: &str) -> Result<&'a Bson, DurableError> {
@@ -104,6 +107,14 @@ fn whole(value: &Bson) -> Option<i64> {
 
 pub(super) fn damaged(name: &str) -> DurableError {
     DurableError(format!("{name} of a stored document is missing or damaged"))
+}
+
+/// Whether a single write met its own id.
+pub(super) fn is_duplicate(error: &Error) -> bool {
+    match &*error.kind {
+        ErrorKind::Write(WriteFailure::WriteError(write)) => write.code == DUPLICATE_KEY,
+        _ => false,
+    }
 }
 
 impl From<mongodb::error::Error> for DurableError {

@@ -35,10 +35,24 @@ fn apply_one(desk: &mut Desk<'_>, flight: &Flight) -> rusqlite::Result<Result<Ap
     let Some(totals) = totals.plus(&flight.increments) else {
         return Ok(Err(DurableError(format!("a total of {} would leave 64 bits", flight.item))));
     };
-    let sql = "INSERT INTO documents (item, totals, fold, folded) VALUES (?1, ?2, ?3 + 1, ?4) ON CONFLICT DO UPDATE
-        SET totals = excluded.totals, fold = excluded.fold, folded = excluded.folded WHERE fold = ?3";
-    let row = params![flight.item.as_str(), to_json(&totals)?, signed(fold)?, to_json(&flight.w)?];
-    desk.connection.prepare_cached(sql)?.execute(row)?;
-    log::forget_folded(desk, &flight.item, &flight.w)?;
+    write(desk, &flight.item, fold, &Document { totals, fold: fold + 1, folded: flight.w.clone() })?;
     Ok(Ok(Applied::Done))
+}
+
+/// Puts a document in the place of the one that stands at `fold`.
+pub(super) fn replace(desk: &mut Desk<'_>, item: &ItemId, fold: u64, with: &Document) -> rusqlite::Result<bool> {
+    let stands = document(desk.connection, item)?.fold == fold;
+    if stands {
+        write(desk, item, fold, with)?;
+    }
+    Ok(stands)
+}
+
+/// Writes the document over the one at `fold`, and takes off the log what it has.
+fn write(desk: &mut Desk<'_>, item: &ItemId, fold: u64, with: &Document) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO documents (item, totals, fold, folded) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE
+        SET totals = excluded.totals, fold = excluded.fold, folded = excluded.folded WHERE fold = ?5";
+    let row = params![item.as_str(), to_json(&with.totals)?, signed(with.fold)?, to_json(&with.folded)?, signed(fold)?];
+    desk.connection.prepare_cached(sql)?.execute(row)?;
+    log::forget_folded(desk, item, &with.folded)
 }

@@ -133,6 +133,13 @@ impl DurableStore for SqliteStore {
         outcomes.into_iter().collect()
     }
 
+    async fn replace_document(&self, item: &ItemId, fold: u64, with: &Document) -> Result<bool, DurableError> {
+        let (item, with) = (item.clone(), with.clone());
+        let replaced = self.writer.run(move |desk| folds::replace(desk, &item, fold, &with)).await?;
+        self.counts.fold.fetch_add(1, Ordering::Relaxed);
+        Ok(replaced)
+    }
+
     async fn comments(
         &self,
         item: &ItemId,

@@ -167,6 +167,12 @@ impl MemoryCore {
         })
     }
 
+    /// See [`HotStore::base`](crate::store::hot::HotStore::base).
+    pub fn base(&self, item: &ItemId) -> Option<Document> {
+        let ledger = &self.items.get(item)?.ledger;
+        Some(Document { totals: ledger.base.clone(), fold: ledger.fold, folded: ledger.folded.clone() })
+    }
+
     /// See [`HotStore::let_go`](crate::store::hot::HotStore::let_go).
     pub fn let_go(&mut self, item: &ItemId) -> bool {
         if self.items.get(item).is_some_and(|stored| stored.ledger.is_dirty()) {

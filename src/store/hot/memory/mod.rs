@@ -143,6 +143,10 @@ impl HotStore for MemoryHot {
         Ok(self.shared.core.lock().audit(item))
     }
 
+    async fn base(&self, item: &ItemId) -> Result<Option<Document>, HotError> {
+        Ok(self.shared.core.lock().base(item))
+    }
+
     async fn let_go(&self, item: &ItemId) -> Result<bool, HotError> {
         let _gate = self.shared.gate.lock().await;
         Ok(self.shared.core.lock().let_go(item))

@@ -181,6 +181,10 @@ impl HotStore for RedisHot {
         reply::audit(self.ask(self.shared.requests.item(item)).await?)
     }
 
+    async fn base(&self, item: &ItemId) -> Result<Option<Document>, HotError> {
+        reply::base(self.ask(self.shared.requests.item(item)).await?)
+    }
+
     async fn let_go(&self, item: &ItemId) -> Result<bool, HotError> {
         reply::let_go(&self.ask(self.shared.requests.let_go(item)).await?)
     }

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use ::redis::{RedisError, Value};
 
 use crate::protocol::{Comment, Counter, Counters, Epoch, ItemId, WriterId};
+use crate::store::durable::Document;
 use crate::store::hot::contract::{Aligned, Audit, Event, Flight, HotError, Standing, Stood, Vector};
 
 type Read<T> = Result<T, HotError>;
@@ -81,6 +82,12 @@ pub(super) fn audit(reply: Value) -> Read<Option<Audit>> {
     Ok(held.there.then(audit))
 }
 
+/// Of an item's whole hash.
+pub(super) fn base(reply: Value) -> Read<Option<Document>> {
+    let held = Held::of(reply)?;
+    Ok(held.there.then(|| Document { totals: held.base, fold: held.fold, folded: held.folded }))
+}
+
 /// Of a whole write-ahead.
 pub(super) fn write_ahead(reply: Value) -> Read<Vec<Comment>> {
     in_order(pairs_of(reply)?.into_iter().map(|(_, entry)| entry).collect())
@@ -110,6 +117,7 @@ struct Held {
     base: Counters,
     delta: Counters,
     flight: Counters,
+    folded: Vector,
 }
 
 impl Held {
@@ -124,6 +132,10 @@ impl Held {
                 "flight" => &mut held.flight,
                 "fold" => {
                     held.fold = named(&value)?;
+                    continue;
+                }
+                "folded" => {
+                    held.folded.insert(named(counter)?, named(&value)?);
                     continue;
                 }
                 "flying" => {
