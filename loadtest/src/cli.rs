@@ -6,9 +6,11 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand};
 
+use crate::bench::{self, BenchConfig};
 use crate::fanout::{self, FanoutConfig};
 use crate::replay::{self, ReplayConfig};
 use crate::report::render;
+use crate::soak::{self, SoakConfig};
 use crate::storm::{self, StormConfig};
 use crate::target::Target;
 use crate::trace::{self, Shape, Statistics};
@@ -42,6 +44,10 @@ enum Command {
     },
     /// The server's cost per delivery and per socket, beside a bare write loop in the same run.
     Fanout(Fanout),
+    /// The figures of docs/benchmarks.md: storm, replay and fanout, each against a server of its own.
+    Bench(BenchConfig),
+    /// The server's failure tests in their long form; in the project's folder, with Redis and MongoDB at hand.
+    Soak(SoakConfig),
     /// The yardstick of `fanout`: a bare write loop, told what to do on standard input.
     #[command(hide = true)]
     BareWriter,
@@ -174,6 +180,14 @@ impl Cli {
             }
             Command::Fanout(fanout) => {
                 let report = fanout::run(&fanout.config(quiet)?)?;
+                Ok(Finished { text: render(&report, json), is_passed: report.violations.is_empty() })
+            }
+            Command::Bench(bench) => {
+                let report = block_on(bench::run(&bench, quiet))?;
+                Ok(Finished { text: render(&report, json), is_passed: report.is_passed() })
+            }
+            Command::Soak(soak) => {
+                let report = soak::run(&soak, quiet)?;
                 Ok(Finished { text: render(&report, json), is_passed: report.violations.is_empty() })
             }
             Command::BareWriter => {

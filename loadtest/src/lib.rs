@@ -14,6 +14,10 @@ pub mod replay;
 
 pub mod fanout;
 
+pub mod bench;
+
+pub mod soak;
+
 pub mod trace;
 
 pub mod text;

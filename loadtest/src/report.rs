@@ -64,6 +64,8 @@ pub struct Circumstances {
     pub cores: usize,
     /// The commit of the folder that the run was started in, with a `+` where it had changes.
     pub commit: String,
+    /// When the run ended, UTC.
+    pub date: String,
     /// How the run was started.
     pub command: String,
 }
@@ -77,25 +79,28 @@ impl Circumstances {
             cpu: model.trim_start_matches([' ', '\t', ':']).to_owned(),
             cores: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
             commit: commit().unwrap_or_else(|| "unknown".to_owned()),
+            date: said_by("date", &["-u", "+%Y-%m-%d %H:%M"]).unwrap_or_else(|| "unknown".to_owned()),
             command: std::env::args().collect::<Vec<_>>().join(" "),
         }
     }
 }
 
 fn commit() -> Option<String> {
-    let git = |args: &[&str]| {
-        let output = Command::new("git").args(args).output().ok().filter(|output| output.status.success())?;
-        String::from_utf8(output.stdout).ok()
-    };
-    let head = git(&["rev-parse", "--short", "HEAD"])?;
-    let changed = git(&["status", "--porcelain", "--untracked-files=no"]).is_some_and(|changes| !changes.is_empty());
-    Some(format!("{}{}", head.trim(), if changed { "+" } else { "" }))
+    let head = said_by("git", &["rev-parse", "--short", "HEAD"])?;
+    let changes = said_by("git", &["status", "--porcelain", "--untracked-files=no"]);
+    Some(format!("{head}{}", if changes.is_some_and(|changes| !changes.is_empty()) { "+" } else { "" }))
+}
+
+/// What a program prints, if it succeeds.
+fn said_by(program: &str, args: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(args).output().ok().filter(|output| output.status.success())?;
+    Some(String::from_utf8(output.stdout).ok()?.trim().to_owned())
 }
 
 impl std::fmt::Display for Circumstances {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "machine    {} x {}", self.cores, self.cpu)?;
-        write!(f, "commit     {}\ncommand    {}", self.commit, self.command)
+        write!(f, "commit     {}\ndate       {}\ncommand    {}", self.commit, self.date, self.command)
     }
 }
 

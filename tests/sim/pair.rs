@@ -17,8 +17,6 @@ use crate::{Lived, search};
 
 /// Histories of an ordinary run.
 const HISTORIES: u64 = 100_000;
-/// Histories within which a missing guard must be found out.
-const HISTORIES_PER_GUARD: u64 = 20_000;
 /// What the histories must come to between them: a fault that never happens proves nothing.
 const MUST_BE_SEEN: [&str; 11] = [
     "settled",
@@ -172,7 +170,7 @@ fn no_history_of_the_model_loses_or_doubles_anything_in_memory() {
 #[test]
 fn each_guard_of_the_model_is_missed_in_some_history() {
     for guard in [Guard::Vector, Guard::Identity, Guard::Majority, Guard::Prune] {
-        let found = search(HISTORIES_PER_GUARD, |seed| lived(seed, Some(guard))).found;
+        let found = search(HISTORIES, |seed| lived(seed, Some(guard))).found;
         let seed = found.unwrap_or_else(|| panic!("{guard:?} is out, and no history shows it"));
         println!("{guard:?} out: seed {seed}: {}", live(seed, Some(guard), false).faults[0]);
     }

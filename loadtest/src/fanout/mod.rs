@@ -17,12 +17,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
+pub(crate) use child::Server;
 pub use report::{FanoutReport, Window};
 
 use crate::report::Violations;
 use crate::target::{NotAllowed, allow};
 use crate::usage;
-use child::{BareWriter, Server};
+use child::BareWriter;
 use join::{TapSocket, Tapper};
 use readers::{Group, Readers};
 

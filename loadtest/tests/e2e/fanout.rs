@@ -6,7 +6,7 @@ use std::time::Duration;
 use loadtest::fanout::{self, FanoutConfig};
 
 /// The mock as a process: built with the tests, as examples are.
-fn mock() -> PathBuf {
+pub fn mock() -> PathBuf {
     let bare = Path::new(env!("CARGO_BIN_EXE_loadtest"));
     let mock = bare.parent().unwrap().join("examples/mock");
     assert!(mock.exists(), "run the whole package's tests, or `cargo build -p loadtest --example mock` before");

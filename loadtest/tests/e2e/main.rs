@@ -6,6 +6,7 @@
 
 mod mock;
 
+mod bench;
 mod fanout;
 mod replay;
 mod storm;
