@@ -82,6 +82,16 @@ impl Api {
         Ok(api)
     }
 
+    /// Changes the item's settings: a JSON object of them.
+    pub async fn configure(&mut self, settings: &str) -> Result<()> {
+        expect(&self.ask("PUT", "", Some(settings)).await?, &[200, 201])
+    }
+
+    /// Taps; returns when it is applied.
+    pub async fn tap(&mut self, kind: &str, n: u32) -> Result<()> {
+        expect(&self.ask("POST", "/taps", Some(&json!({"kind": kind, "n": n}).to_string())).await?, &[200])
+    }
+
     /// The ledger now.
     pub async fn audit(&mut self) -> Result<Audit> {
         let answer = self.ask("GET", "/audit", None).await?;

@@ -12,6 +12,7 @@ use crate::replay::{self, ReplayConfig};
 use crate::report::render;
 use crate::soak::{self, SoakConfig};
 use crate::storm::{self, StormConfig};
+use crate::strategies::{self, StrategiesConfig};
 use crate::target::Target;
 use crate::trace::{self, Shape, Statistics};
 
@@ -48,6 +49,8 @@ enum Command {
     Bench(BenchConfig),
     /// The server's failure tests in their long form; in the project's folder, with Redis and MongoDB at hand.
     Soak(SoakConfig),
+    /// A million taps through the server over Redis and MongoDB; then what the same load costs it, and costs tap by tap.
+    Strategies(Strategies),
     /// The yardstick of `fanout`: a bare write loop, told what to do on standard input.
     #[command(hide = true)]
     BareWriter,
@@ -148,6 +151,46 @@ struct Fanout {
     rounds: usize,
 }
 
+#[derive(Debug, Args)]
+struct Strategies {
+    /// The heartline binary.
+    #[arg(long)]
+    server_bin: PathBuf,
+    /// The redis-server binary.
+    #[arg(long, default_value = "redis-server")]
+    redis_bin: PathBuf,
+    /// A MongoDB on this machine; the run makes and drops a database in it. Without: the one that the tests start.
+    #[arg(long)]
+    mongodb_url: Option<String>,
+    /// Items that are tapped.
+    #[arg(long, default_value_t = 10)]
+    items: usize,
+    /// Sockets to each of them.
+    #[arg(long, default_value_t = 20)]
+    sockets: usize,
+    /// Taps of the first load, all items together.
+    #[arg(long, default_value_t = 1_000_000)]
+    taps: u64,
+    /// Over how long.
+    #[arg(long, default_value_t = 60.0)]
+    seconds: f64,
+    /// Taps in one message of the first load; the compared one has one.
+    #[arg(long, default_value_t = 10)]
+    n: u32,
+    /// How long each way is offered the same taps a second.
+    #[arg(long, default_value_t = 20.0)]
+    compare_s: f64,
+    /// The server's flush interval.
+    #[arg(long, default_value_t = 5_000)]
+    flush_ms: u64,
+    /// Items whose bytes in Redis are counted.
+    #[arg(long, default_value_t = 1_000)]
+    live_items: usize,
+    /// Comments in each of those.
+    #[arg(long, default_value_t = 20)]
+    comments: usize,
+}
+
 /// What a run has to say.
 #[derive(Debug)]
 pub struct Finished {
@@ -188,6 +231,10 @@ impl Cli {
             }
             Command::Soak(soak) => {
                 let report = soak::run(&soak, quiet)?;
+                Ok(Finished { text: render(&report, json), is_passed: report.violations.is_empty() })
+            }
+            Command::Strategies(strategies) => {
+                let report = block_on(strategies::run(strategies.config(quiet)))?;
                 Ok(Finished { text: render(&report, json), is_passed: report.violations.is_empty() })
             }
             Command::BareWriter => {
@@ -246,6 +293,26 @@ impl Fanout {
         let Self { server_bin, sockets, hz, rounds, seconds: length } = self;
         let bare_bin = std::env::current_exe().context("cannot find this program")?;
         Ok(FanoutConfig { server_bin, bare_bin, sockets, hz, rounds, window: seconds(length), is_quiet })
+    }
+}
+
+impl Strategies {
+    fn config(self, is_quiet: bool) -> StrategiesConfig {
+        StrategiesConfig {
+            server_bin: self.server_bin,
+            redis_bin: self.redis_bin,
+            mongodb_url: self.mongodb_url,
+            items: self.items,
+            sockets: self.sockets,
+            taps: self.taps,
+            length: seconds(self.seconds),
+            n: self.n,
+            compared: seconds(self.compare_s),
+            flush: Duration::from_millis(self.flush_ms),
+            live_items: self.live_items,
+            comments: self.comments,
+            is_quiet,
+        }
     }
 }
 

@@ -6,7 +6,7 @@
 //! sent when follows from the plan and the clock, never from the answers, and latency counts from the planned moment, so that a
 //! slow server cannot hide behind a generator that waited for it (coordinated omission).
 //!
-//! It does not load Redis or MongoDB by itself, and it is no benchmark of other servers: those live in `peers/`.
+//! It loads Redis and MongoDB by itself only to compare (`strategies`), and it is no benchmark of other servers: those live in `peers/`.
 
 pub mod storm;
 
@@ -17,6 +17,8 @@ pub mod fanout;
 pub mod bench;
 
 pub mod soak;
+
+pub mod strategies;
 
 pub mod trace;
 
@@ -51,5 +53,7 @@ pub mod report;
 pub mod seeded;
 
 pub mod usage;
+
+pub mod process;
 
 pub mod cli;

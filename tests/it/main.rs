@@ -14,4 +14,6 @@ mod load;
 mod realign;
 mod rest;
 mod room;
+#[cfg(all(test_redis, test_mongodb))]
+mod strategies;
 mod support;

@@ -1,153 +1,21 @@
-//! The two measured processes: started, asked, ended, by their own ids alone. Whatever happens, they do not outlive the run.
+//! The write loop as a process: told what to do, and waited for.
 
-use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::{Duration, Instant};
+use std::io::Write;
+use std::path::Path;
+use std::process::{ChildStdin, Command, Stdio};
+use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow};
-use rustix::process::{Pid, Signal, kill_process};
+use anyhow::{Context, Result};
 
-/// From its start to its first link.
-const READY_MAX: Duration = Duration::from_secs(30);
-/// From SIGTERM to its end, drained.
-const STOP_MAX: Duration = Duration::from_secs(30);
+use crate::process::{Process, READY_MAX};
+
 /// The write loop's answers beyond what it was asked to do.
 const ANSWER_MAX: Duration = Duration::from_secs(60);
-
-/// A child that is killed when it is let go of, and its lines.
-#[derive(Debug)]
-struct Owned {
-    child: Child,
-    lines: Receiver<String>,
-}
-
-impl Drop for Owned {
-    fn drop(&mut self) {
-        // Both fail only if it has ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-impl Owned {
-    fn start(command: &mut Command) -> Result<Self> {
-        let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| format!("cannot start {command:?}"))?;
-        let out = child.stdout.take().context("no standard output")?;
-        let (give, lines) = channel();
-        // Reads to the end, so that the child never blocks on a full pipe; ends with the child.
-        std::thread::Builder::new().name("lines".to_owned()).spawn(move || {
-            for line in BufReader::new(out).lines().map_while(Result::ok) {
-                // Nobody waits for lines any more once the run is over.
-                let _ = give.send(line);
-            }
-        })?;
-        Ok(Self { child, lines })
-    }
-
-    /// The first line from here on that `find` finds something in.
-    fn await_line<T>(&self, within: Duration, find: impl Fn(&str) -> Option<T>) -> Result<T> {
-        let deadline = Instant::now() + within;
-        loop {
-            match self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-                Ok(line) => {
-                    if let Some(found) = find(&line) {
-                        return Ok(found);
-                    }
-                }
-                Err(RecvTimeoutError::Timeout) => return Err(anyhow!("nothing was said in {} s", within.as_secs())),
-                Err(RecvTimeoutError::Disconnected) => return Err(anyhow!("it has ended")),
-            }
-        }
-    }
-}
-
-/// The server under test, on a free port with a data folder of its own.
-#[derive(Debug)]
-pub struct Server {
-    owned: Owned,
-    /// Where it listens.
-    pub port: u16,
-    _data: Folder,
-}
-
-impl Server {
-    /// Starts it and waits until it is ready.
-    pub fn start(binary: &Path, hz: u32) -> Result<Self> {
-        let data = Folder::new()?;
-        let mut command = Command::new(binary);
-        command.args(["--listen", "127.0.0.1:0", "--limits", "off", "--data-dir"]).arg(&data.0);
-        command.args(["--tick-ms", &(1_000 / hz.max(1)).to_string()]).stdin(Stdio::null());
-        let owned = Owned::start(&mut command)?;
-        let port = owned.await_line(READY_MAX, port_of).context("the server printed no link to itself")?;
-        Ok(Self { owned, port, _data: data })
-    }
-
-    /// Its process id.
-    pub fn pid(&self) -> u32 {
-        self.owned.child.id()
-    }
-
-    /// Asks it to stop.
-    ///
-    /// # Errors
-    /// It did not stop in time, or said that something stayed unflushed.
-    pub fn stop(&mut self) -> Result<(), String> {
-        let pid = i32::try_from(self.pid()).ok().and_then(Pid::from_raw).ok_or("no process id")?;
-        kill_process(pid, Signal::TERM).map_err(|e| format!("cannot be stopped: {e}"))?;
-        match self.await_end() {
-            Some(status) if status.success() => Ok(()),
-            Some(status) => Err(format!("stopped with {status}")),
-            None => Err(format!("did not stop in {} s", STOP_MAX.as_secs())),
-        }
-    }
-
-    fn await_end(&mut self) -> Option<ExitStatus> {
-        let deadline = Instant::now() + STOP_MAX;
-        loop {
-            let ended = self.owned.child.try_wait().ok().flatten();
-            if ended.is_some() || Instant::now() >= deadline {
-                return ended;
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    }
-}
-
-/// The port in a line that has a link to this machine.
-fn port_of(line: &str) -> Option<u16> {
-    let (_, after) = line.split_once("http://127.0.0.1:")?;
-    let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
-    digits.parse().ok()
-}
-
-/// A folder that goes with the run.
-#[derive(Debug)]
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Result<Self> {
-        static RUNS: AtomicU32 = AtomicU32::new(0);
-        let run = RUNS.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("heartline-fanout-{}-{run}", std::process::id()));
-        std::fs::create_dir(&path).with_context(|| format!("cannot make {}", path.display()))?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // What cannot be removed stays in the folder for temporary files, which the system clears.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 /// The write loop.
 #[derive(Debug)]
 pub struct BareWriter {
-    owned: Owned,
+    process: Process,
     input: ChildStdin,
     /// Where it listens.
     pub port: u16,
@@ -157,23 +25,23 @@ impl BareWriter {
     /// Starts it; it waits for so many connections.
     pub fn start(binary: &Path, sockets: usize) -> Result<Self> {
         let mut command = Command::new(binary);
-        let mut owned = Owned::start(command.arg("bare-writer").stdin(Stdio::piped()))?;
-        let input = owned.child.stdin.take().context("no standard input")?;
+        let mut process = Process::start(command.arg("bare-writer").stdin(Stdio::piped()))?;
+        let input = process.take_input().context("no standard input")?;
         let port =
-            owned.await_line(READY_MAX, |line| line.strip_prefix("port ")?.parse().ok()).context("write loop")?;
-        let mut bare = Self { owned, input, port };
+            process.await_line(READY_MAX, |line| line.strip_prefix("port ")?.parse().ok()).context("write loop")?;
+        let mut bare = Self { process, input, port };
         bare.tell(&format!("accept {sockets}"))?;
         Ok(bare)
     }
 
     /// Its process id.
     pub fn pid(&self) -> u32 {
-        self.owned.child.id()
+        self.process.pid()
     }
 
     /// Waits until it has all connections.
     pub fn await_accepted(&self) -> Result<()> {
-        self.owned.await_line(ANSWER_MAX, |line| (line == "accepted").then_some(())).context("write loop")
+        self.process.await_line(ANSWER_MAX, |line| (line == "accepted").then_some(())).context("write loop")
     }
 
     /// Tells it to write.
@@ -183,22 +51,10 @@ impl BareWriter {
 
     /// Waits until it has written.
     pub fn await_done(&self) -> Result<()> {
-        self.owned.await_line(ANSWER_MAX, |line| line.starts_with("done ").then_some(())).context("write loop")
+        self.process.await_line(ANSWER_MAX, |line| line.starts_with("done ").then_some(())).context("write loop")
     }
 
     fn tell(&mut self, line: &str) -> Result<()> {
         writeln!(self.input, "{line}").and_then(|()| self.input.flush()).context("write loop")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_port_is_found_in_a_link() {
-        assert_eq!(port_of("watch   http://127.0.0.1:41234/watch/?item=demo"), Some(41_234));
-        assert_eq!(port_of("ready"), None);
-        assert_eq!(port_of("http://127.0.0.1:/"), None);
     }
 }

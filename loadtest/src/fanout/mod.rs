@@ -20,6 +20,7 @@ use anyhow::{Result, bail};
 pub(crate) use child::Server;
 pub use report::{FanoutReport, Window};
 
+use crate::process::Server;
 use crate::report::Violations;
 use crate::target::{NotAllowed, allow};
 use crate::usage;
@@ -83,7 +84,8 @@ pub fn run(config: &FanoutConfig) -> Result<FanoutReport> {
     // This process holds one end of all sockets; the children inherit the limit.
     usage::allow_sockets(2 * config.sockets)?;
     let readers = Readers::start()?;
-    let mut server = Server::start(&config.server_bin, config.hz)?;
+    let tick_ms = (1_000 / config.hz.max(1)).to_string();
+    let mut server = Server::start(&config.server_bin, &["--tick-ms", &tick_ms])?;
     let (tap, memory) = join_server(config, &server, &readers)?;
     let mut bare = join_bare(config, &readers)?;
     let windows = alternate(config, &server, &tap, &mut bare, &readers)?;
