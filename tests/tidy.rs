@@ -102,3 +102,14 @@ fn no_flag_bound_metric_or_code_is_untold_and_no_link_is_dead() {
     let found: Violations = docs::untold(&files).into_iter().chain(dead).collect();
     assert!(found.is_empty(), "{} violations\n{}", found.len(), found.join("\n"));
 }
+
+/// Scenario: the image or the compose file sets what the server does not read. Method: names of the environment against the flags.
+#[test]
+fn nothing_is_set_for_the_server_that_it_does_not_know() {
+    let files = tree::read();
+    let text = |path: &str| files.iter().find(|file| file.path == path).map(|file| file.text.as_str()).unwrap();
+    for path in ["Dockerfile", "docker-compose.yml"] {
+        let found = docs::unknown_settings(path, text(path), text("src/config/flags.rs"));
+        assert!(text(path).contains("HEARTLINE_") && found.is_empty(), "{found:?}");
+    }
+}

@@ -71,6 +71,18 @@ fn metric(name: &str) -> String {
     format!("`heartline_{name}")
 }
 
+/// Variables of the server's environment that a file sets and that are none: the server would be started without what they meant.
+pub fn unknown_settings(path: &str, text: &str, flags: &str) -> Vec<String> {
+    const PREFIX: &str = "HEARTLINE_";
+    let known = names(flags, "    pub ");
+    let set = text.match_indices(PREFIX).map(|(at, _)| {
+        let rest = &text[at + PREFIX.len()..];
+        &rest[..rest.find(|c| !is_name(c)).unwrap_or(rest.len())]
+    });
+    let unknown = set.filter(|name| !known.contains(&name.to_lowercase()));
+    unknown.map(|name| format!("{path}: the server knows no {PREFIX}{name}")).collect()
+}
+
 /// Links of a document to files that are not there.
 pub fn dead_links(path: &str, text: &str, exists: impl Fn(&str) -> bool) -> Vec<String> {
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -137,4 +149,12 @@ fn planted_dead_links_are_found() {
     let exists = |path: &str| ["README.md", "docs/a.md"].contains(&path);
     let text = "[a](../README.md#x) [b](a.md) [c](#here) [d](https://example.com) [e](b.md)";
     assert_eq!(dead_links("docs/c.md", text, exists), ["docs/c.md: the link b.md leads nowhere"]);
+}
+
+/// Scenario: a flag is renamed, and the image goes on setting the old one. Method: one that there is, and one that there is not.
+#[test]
+fn planted_settings_that_are_none_are_found() {
+    let flags = "    pub tick_ms: Option<u64>,\n    pub jwt_secret: Option<String>,\n";
+    let text = "A: ${HEARTLINE_JWT_SECRET:?needed}\nHEARTLINE_TICK_MS: 5\nENV HEARTLINE_TICKS=5";
+    assert_eq!(unknown_settings("a.yml", text, flags), ["a.yml: the server knows no HEARTLINE_TICKS"]);
 }
