@@ -82,9 +82,13 @@ impl Api {
         Ok(api)
     }
 
-    /// Changes the item's settings: a JSON object of them.
-    pub async fn configure(&mut self, settings: &str) -> Result<()> {
-        expect(&self.ask("PUT", "", Some(settings)).await?, &[200, 201])
+    /// Gets a host's token and makes an item with these settings, a JSON object; one that is there is given them.
+    pub async fn make(target: &Target, item: &str, settings: &str) -> Result<Self> {
+        let mut http = Http::new(target.clone());
+        let host_token = token(&mut http, "loadtest-host", "host").await?;
+        let mut api = Self { http, item: item.to_owned(), host_token };
+        expect(&api.ask("PUT", "", Some(settings)).await?, &[200, 201])?;
+        Ok(api)
     }
 
     /// Taps; returns when it is applied.

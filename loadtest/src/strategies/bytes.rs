@@ -7,6 +7,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use redis::AsyncIter;
 use redis::aio::MultiplexedConnection;
 use serde::Serialize;
+use serde_json::json;
 use tokio::time::{Instant, sleep};
 
 use super::StrategiesConfig;
@@ -22,8 +23,8 @@ use crate::text::line_text;
 const KINDS: [&str; 3] = ["heart", "wow", "fire"];
 /// Code points and bytes of a comment.
 const COMMENT_LENGTH: (usize, usize) = (40, 60);
-/// Items that are made and talked in at once: each waits for a tick most of the time.
-const AT_ONCE: usize = 250;
+/// Items that are made and talked in at once: as many as the server writes to MongoDB at once, so that none waits long for its turn.
+const AT_ONCE: usize = 64;
 /// For everything to be durable, beyond three flush intervals.
 const SETTLE_MAX: Duration = Duration::from_secs(20);
 
@@ -71,8 +72,8 @@ async fn lot(
 
 /// Makes an item, taps each of its kinds and comments.
 async fn enliven(target: Target, item: String, comments: usize) -> Result<()> {
-    let mut api = Api::open(&target, &item).await?;
-    api.configure(&format!("{{\"title\":\"Friday night\",\"reactions\":{}}}", serde_json::to_string(&KINDS)?)).await?;
+    let settings = json!({"title": "Friday night", "reactions": KINDS}).to_string();
+    let mut api = Api::make(&target, &item, &settings).await?;
     for kind in KINDS {
         api.tap(kind, 50).await?;
     }
