@@ -7,6 +7,8 @@ pub mod realign;
 pub mod serve;
 pub mod upgrade;
 
+#[cfg(debug_assertions)]
+mod failing;
 mod fold;
 mod metrics;
 mod stores;

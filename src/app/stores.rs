@@ -44,10 +44,19 @@ impl Stores {
     /// Opens and recovers the ones that the configuration names.
     pub async fn open(config: &Config, writer: WriterId) -> Result<Self, BuildError> {
         let threads = StoreThreads::start()?;
-        match &config.stores {
-            None => Self::embedded(config, writer, threads).await,
-            Some(urls) => Self::distributed(config, urls, writer, threads).await,
-        }
+        let stores = match &config.stores {
+            None => Self::embedded(config, writer, threads).await?,
+            Some(urls) => Self::distributed(config, urls, writer, threads).await?,
+        };
+        #[cfg(debug_assertions)]
+        let stores = stores.with_fail_point(config.fail_point.as_ref());
+        Ok(stores)
+    }
+
+    #[cfg(debug_assertions)]
+    fn with_fail_point(self, point: Option<&crate::config::fail_point::FailPoint>) -> Self {
+        let (hot, durable) = super::failing::with_point(self.hot, self.durable, point);
+        Self { hot, durable, ..self }
     }
 
     /// Memory behind a log, and SQLite. Takes as long as reading the log of contributions does.

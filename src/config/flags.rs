@@ -63,6 +63,10 @@ pub(super) struct Flags {
     /// File with any of these as keys, and the tables [server], [rooms], [sockets] and [rates] for the other bounds
     #[arg(long, value_name = "FILE.toml")]
     pub config: Option<PathBuf>,
+    /// Where to die, for tests
+    #[cfg(debug_assertions)]
+    #[arg(long, hide = true, value_name = "POINT")]
+    pub fail_point: Option<String>,
 }
 
 impl Flags {
@@ -86,6 +90,8 @@ impl Flags {
             metrics_listen: self.metrics_listen.or(lower.metrics_listen),
             workers: self.workers.or(lower.workers),
             config: self.config.or(lower.config),
+            #[cfg(debug_assertions)]
+            fail_point: self.fail_point.or(lower.fail_point),
         }
     }
 }

@@ -6,6 +6,8 @@
 pub mod auth;
 pub mod bounds;
 pub mod error;
+#[cfg(debug_assertions)]
+pub mod fail_point;
 mod flags;
 mod layers;
 pub mod log;
@@ -51,6 +53,9 @@ pub struct Config {
     pub auth: AuthConfig,
     /// What is logged, and how.
     pub log: LogConfig,
+    /// Where the process is to die, for tests.
+    #[cfg(debug_assertions)]
+    pub fail_point: Option<fail_point::FailPoint>,
 }
 
 impl Config {
@@ -115,7 +120,18 @@ impl Config {
             .try_for_each(|(key, value)| bounds::set(rooms::BOUNDS, &mut rooms, "rooms", key, value))?;
 
         let stores = StoresConfig::validate(flags.redis_url, flags.mongodb_url)?;
-        Ok(Self { server, data_dir, stores, rooms, sockets, rates, auth, log })
+        Ok(Self {
+            server,
+            data_dir,
+            stores,
+            rooms,
+            sockets,
+            rates,
+            auth,
+            log,
+            #[cfg(debug_assertions)]
+            fail_point: fail_point::FailPoint::validate(flags.fail_point)?,
+        })
     }
 }
 
