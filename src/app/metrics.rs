@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::build::App;
+use super::stores::Figures;
 use crate::protocol::{Counter, Counters};
 use crate::room::{Registry, RoomStats};
 use crate::session::SocketStats;
@@ -26,6 +27,12 @@ fn join_rooms(app: &App, registry: &Arc<Registry>) {
         "Rooms that died and were started anew",
         plain(room(app, |stats| &stats.restarts)),
     );
+    let (by_rooms, by_flush) = (room(app, |stats| &stats.laid_anew), app.flush_stats.clone());
+    metrics.counters(
+        "laid_anew",
+        "Items laid anew because the hot store had lost state",
+        plain(Box::new(move || by_rooms() + by_flush.laid_anew())),
+    );
     metrics.counters("ticks", "Ticks of the node", plain(Box::new(move || ticker.ticks())));
     metrics.gauges("rooms", "Rooms in memory", vec![(None, Box::new(move || registry.len() as f64))]);
 }
@@ -41,14 +48,10 @@ fn join_stores(app: &App, registry: &Arc<Registry>) {
     let stats = flush.clone();
     let trips = Box::new(move || stats.round_trips());
     metrics.counters("flush_round_trips", "Round trips of claim, align and audit to the hot store", plain(trips));
-    let kinds = (0..app.stores.figures.writes.len()).filter_map(|n| {
-        let figures = app.stores.figures.clone();
-        let (name, _) = figures.writes.get(n)?;
-        let label = kind(name);
-        let read: Read<u64> = Box::new(move || figures.writes.get(n).map_or(0, |(_, read)| read()));
-        Some((label, read))
-    });
-    metrics.counters("durable_writes", "Durable statements, per document or batch", kinds.collect());
+    let writes = each(app, "kind", |figures| &figures.writes);
+    metrics.counters("durable_writes", "Durable statements, per document or batch", writes);
+    let failures = each(app, "store", |figures| &figures.failures);
+    metrics.counters("store_failures", "Calls of a store that came to no outcome", failures);
     let stats = flush.clone();
     metrics.counters(
         "rejected_comments",
@@ -128,6 +131,20 @@ fn join_sockets(app: &App) {
 fn room(app: &App, of: fn(&RoomStats) -> &AtomicU64) -> Read<u64> {
     let stats = app.rooms.stats.clone();
     Box::new(move || of(&stats).load(Ordering::Relaxed))
+}
+
+/// A sample for each of the stores' figures of one sort.
+fn each(
+    app: &App,
+    label: &'static str,
+    of: fn(&Figures) -> &Vec<(&'static str, Read<u64>)>,
+) -> Vec<(Label, Read<u64>)> {
+    let sample = |(n, (name, _)): (usize, &(&'static str, Read<u64>))| -> (Label, Read<u64>) {
+        let figures = app.stores.figures.clone();
+        let read = move || of(&figures).get(n).map_or(0, |(_, read)| read());
+        (Some((label, (*name).to_owned())), Box::new(read))
+    };
+    of(&app.stores.figures).iter().enumerate().map(sample).collect()
 }
 
 fn plain(read: Read<u64>) -> Vec<(Label, Read<u64>)> {

@@ -38,6 +38,8 @@ pub(super) struct Figures {
     pub unflushed: Option<Read<Counters>>,
     /// Durable statements by kind.
     pub writes: Vec<(&'static str, Read<u64>)>,
+    /// Calls that a store over the network did not answer, by store; none of embedded ones.
+    pub failures: Vec<(&'static str, Read<u64>)>,
 }
 
 impl Stores {
@@ -123,13 +125,17 @@ fn distributed_figures(hot: &Arc<RedisHot>, durable: &Arc<MongoStore>) -> Figure
         let durable = durable.clone();
         Box::new(move || read(durable.counts()))
     };
-    let trips = hot.clone();
+    let (trips, failing_hot, failing_durable) = (hot.clone(), hot.clone(), durable.clone());
     Figures {
         round_trips: Box::new(move || trips.round_trips()),
         unflushed: None,
         writes: vec![
             ("fold", writes(mongodb::WriteCounts::fold)),
             ("comments", writes(mongodb::WriteCounts::comments)),
+        ],
+        failures: vec![
+            ("hot", Box::new(move || failing_hot.failures())),
+            ("durable", Box::new(move || failing_durable.failures())),
         ],
     }
 }
@@ -148,6 +154,7 @@ fn embedded_figures(hot: &Arc<MemoryHot>, sqlite: &Arc<SqliteStore>) -> Figures 
             ("comments", writes(WriteCounts::comments)),
             ("log", writes(WriteCounts::log)),
         ],
+        failures: Vec::new(),
     }
 }
 

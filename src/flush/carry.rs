@@ -290,6 +290,10 @@ impl Carry {
         for (item, drift) in findings.drift.iter().filter(|(_, drift)| **drift > 0) {
             tracing::error!(%item, drift, "the hot store takes for durable what the document does not say");
         }
+        for item in &findings.laid_anew {
+            tracing::warn!(%item, "the hot store had lost state; laid anew from the durable store");
+        }
+        self.stats.count_laid_anew(findings.laid_anew.len());
         self.stats.count_round(findings.folded, findings.rejected.len(), failed);
         self.refresh_stats();
     }

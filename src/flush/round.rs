@@ -93,6 +93,8 @@ pub struct Findings {
     pub named: BTreeSet<WriterId>,
     /// Flights that this round's own apply folded.
     pub folded: usize,
+    /// Items that the hot store had lost or set back while their flights were on the way.
+    pub laid_anew: Vec<ItemId>,
     /// How far items are from their documents at the same fold: Σ|base - durable|. Items that fit are there with 0.
     pub drift: BTreeMap<ItemId, u64>,
 }
@@ -256,7 +258,10 @@ impl Round {
         let (document, rereads) = (document.clone(), *rereads);
         match result {
             Err(error) => self.leave(item, Outcome::Failed(error)),
-            Ok(Aligned::Settled | Aligned::LaidAnew | Aligned::Nothing) => {
+            Ok(done @ (Aligned::Settled | Aligned::LaidAnew | Aligned::Nothing)) => {
+                if done == Aligned::LaidAnew {
+                    self.findings.laid_anew.push(item.clone());
+                }
                 self.stages.insert(item.clone(), Stage::Audit(document));
                 self.asks.push_back(Ask::Audit(item));
             }

@@ -14,6 +14,7 @@ pub struct FlushStats {
     folded: AtomicU64,
     rejected: AtomicU64,
     failed: AtomicU64,
+    laid_anew: AtomicU64,
 }
 
 impl FlushStats {
@@ -55,6 +56,15 @@ impl FlushStats {
     /// Items that left a round because a store did not answer.
     pub fn failed(&self) -> u64 {
         self.failed.load(Ordering::Relaxed)
+    }
+
+    /// Items that the hot store had lost or set back, laid anew by this flusher.
+    pub fn laid_anew(&self) -> u64 {
+        self.laid_anew.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn count_laid_anew(&self, items: usize) {
+        self.laid_anew.fetch_add(items as u64, Ordering::Relaxed);
     }
 
     pub(super) fn count_round_trip(&self) {

@@ -47,4 +47,6 @@ pub struct RoomStats {
     pub comments_dropped: AtomicU64,
     /// Rooms that panicked and were started anew.
     pub restarts: AtomicU64,
+    /// Items of live rooms that were laid anew, since the hot store had lost them or fallen back.
+    pub laid_anew: AtomicU64,
 }

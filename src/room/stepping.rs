@@ -1,5 +1,6 @@
 //! A room's steps: what it sends to the hot store in its turn, and what it does with the answer.
 
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use actix::{ActorFutureExt, AsyncContext, Context, WrapFuture};
@@ -10,7 +11,7 @@ use super::messages::Frame;
 use crate::clock;
 use crate::protocol::{ApiError, CloseCode, Code, Counts, RoomEvent};
 use crate::store::hot::journal::Next;
-use crate::store::hot::{Event, HotError, Standing, Step, Stood};
+use crate::store::hot::{Aligned, Event, HotError, Standing, Step, Stood};
 
 /// After the first failure a step is tried again so much later, after each further one twice as late, up to 1.6 s: soon enough for
 /// acts that wait 30 s, and seldom enough for a store that has to come up under ten thousand rooms.
@@ -120,6 +121,9 @@ impl Room {
         };
         ctx.spawn(aligned.into_actor(self).map(|aligned, room, ctx| {
             (room.stepping, room.fold) = (false, 0);
+            if aligned == Ok(Aligned::LaidAnew) {
+                room.deps.stats.laid_anew.fetch_add(1, Ordering::Relaxed);
+            }
             tracing::warn!(item = %room.view.item, ?aligned, "the hot store had lost state; aligned with the durable store");
             room.wake(ctx);
         }));

@@ -5,6 +5,7 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
@@ -22,16 +23,38 @@ pub(super) struct Gate {
     /// One per piece of work under way; closed with the store.
     permits: Arc<Semaphore>,
     all: u32,
+    failures: AtomicU64,
 }
 
 impl Gate {
     /// For as many pieces of work at once as there are connections: more would only wait inside the driver.
     pub fn on_this_runtime(all: u32) -> Self {
-        Self { runtime: Handle::current(), permits: Arc::new(Semaphore::new(all as usize)), all }
+        Self {
+            runtime: Handle::current(),
+            permits: Arc::new(Semaphore::new(all as usize)),
+            all,
+            failures: AtomicU64::new(0),
+        }
+    }
+
+    /// Work that came to no outcome so far.
+    pub fn failures(&self) -> u64 {
+        self.failures.load(Ordering::Relaxed)
     }
 
     /// Has the work done on the driver's runtime.
     pub async fn run<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, DurableError>> + Send + 'static,
+    ) -> Result<T, DurableError> {
+        let outcome = self.run_uncounted(work).await;
+        if outcome.is_err() {
+            self.failures.fetch_add(1, Ordering::Relaxed);
+        }
+        outcome
+    }
+
+    async fn run_uncounted<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T, DurableError>> + Send + 'static,
     ) -> Result<T, DurableError> {

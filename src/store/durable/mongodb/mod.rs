@@ -76,6 +76,11 @@ impl MongoStore {
         &self.counts
     }
 
+    /// Calls that came to no outcome: `heartline_store_failures_total`.
+    pub fn failures(&self) -> u64 {
+        self.gate.failures()
+    }
+
     /// What kind of MongoDB answers.
     pub fn deployment(&self) -> &Deployment {
         &self.deployment

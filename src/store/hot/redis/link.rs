@@ -36,6 +36,7 @@ pub(super) struct Link {
     runtime: Handle,
     held: Mutex<Held>,
     connections: AtomicU64,
+    failures: AtomicU64,
 }
 
 #[derive(Default)]
@@ -82,6 +83,7 @@ impl Link {
             runtime,
             held: Mutex::default(),
             connections: AtomicU64::new(0),
+            failures: AtomicU64::new(0),
         })
     }
 
@@ -95,12 +97,21 @@ impl Link {
         self.connections.load(Ordering::Relaxed)
     }
 
+    /// Pipelines that were not answered so far.
+    pub fn failures(&self) -> u64 {
+        self.failures.load(Ordering::Relaxed)
+    }
+
     /// Sends requests in one pipeline and answers a reply for each, errors of the server among them.
     pub async fn send(&self, requests: Vec<Cmd>) -> Result<Vec<Value>, HotError> {
         // To connect, load, send, load and send again: each within its own bound; this is for what waits for others to connect.
         let bound = self.connect_timeout * 2 + self.response_timeout * 3;
         let late = || HotError::Unavailable(format!("no answer within {bound:?}"));
-        timeout(bound, self.send_unbounded(pipeline(requests))).await.map_err(|_| late())?
+        let sent = timeout(bound, self.send_unbounded(pipeline(requests))).await.unwrap_or_else(|_| Err(late()));
+        if sent.is_err() {
+            self.failures.fetch_add(1, Ordering::Relaxed);
+        }
+        sent
     }
 
     async fn send_unbounded(&self, requests: Pipeline) -> Result<Vec<Value>, HotError> {

@@ -124,6 +124,11 @@ impl RedisHot {
         self.shared.link.connections()
     }
 
+    /// Pipelines and requests that were not answered: `heartline_store_failures_total`.
+    pub fn failures(&self) -> u64 {
+        self.shared.link.failures()
+    }
+
     async fn ask(&self, request: Cmd) -> Result<Value, HotError> {
         self.shared.ask(request).await
     }
