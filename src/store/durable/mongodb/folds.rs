@@ -28,13 +28,25 @@ const DUPLICATE_KEY: i64 = 11_000;
 /// What each flight of a bulk came to; one whose sum would leave 64 bits is an error of its own, the others stand.
 type Outcomes = Vec<Result<Applied, DurableError>>;
 
-/// The default one for an item that was never folded.
-pub(super) async fn document(tables: &Tables, item: &ItemId) -> Result<Document, DurableError> {
+/// The default one for an item that was never folded. Of a server that stands `alone` it is proved before it is told.
+pub(super) async fn document(tables: &Tables, item: &ItemId, alone: bool) -> Result<Document, DurableError> {
     let Some(stored) = tables.documents.find_one(doc! { "_id": item.as_str() }).await? else {
         return Ok(Document::default());
     };
+    if alone {
+        prove(tables, item).await?;
+    }
     let (totals, folded) = (counters(&stored, "totals")?, vector(&stored, "folded")?);
     Ok(Document { totals, fold: unsigned(&stored, "fold")?, folded })
+}
+
+/// A server without a set shows writes that are not on its disk yet, majority or not. An item that was aligned with one of those would
+/// be ahead of its document after a crash. The journal is one and in order: once a write of our own is in it, so is all that was
+/// read before (`docs/decisions/008`).
+async fn prove(tables: &Tables, item: &ItemId) -> Result<(), DurableError> {
+    let change = doc! { "$set": { "proof": from_uuid(Uuid::new_v4()) } };
+    tables.documents.update_one(doc! { "_id": item.as_str() }, change).await?;
+    Ok(())
 }
 
 /// Puts a document in the place of the one that stands at `fold`. For the first one a plain insert, since its id decides.

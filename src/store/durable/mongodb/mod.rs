@@ -1,7 +1,7 @@
 //! The durable store of more than one process: collections of a MongoDB, be it one server, a replica set or a sharded cluster.
 //!
 //! Everything answered is acknowledged by a majority with its journal, everything read is read from the primary and majority
-//! committed ([`open`]). Work runs on the runtime that opened the store, whoever asks, in bounded number and bounded time
+//! committed ([`open`]); where a server stands alone, documents are proved to be on its disk instead ([`folds`]). Work runs on the runtime that opened the store, whoever asks, in bounded number and bounded time
 //! ([`gate`]). Statements live beside what they are about: [`items`], [`folds`], [`comments`].
 //!
 //! The log of contributions is not here: it belongs to the embedded hot store.
@@ -115,8 +115,8 @@ impl DurableStore for MongoStore {
     }
 
     async fn document(&self, item: &ItemId) -> Result<Document, DurableError> {
-        let (tables, item) = (self.tables.clone(), item.clone());
-        self.gate.run(async move { folds::document(&tables, &item).await }).await
+        let (tables, item, alone) = (self.tables.clone(), item.clone(), self.deployment == Deployment::Standalone);
+        self.gate.run(async move { folds::document(&tables, &item, alone).await }).await
     }
 
     async fn insert_comments(&self, item: &ItemId, comments: &[Comment]) -> Result<Inserted, DurableError> {
