@@ -14,6 +14,8 @@ use super::rest::Node;
 pub struct Client {
     socket: WebSocket<TcpStream>,
     waiting: std::collections::VecDeque<Value>,
+    /// It ended without one.
+    cut: bool,
     /// The code of the close frame, once there was one.
     pub closed: Option<u16>,
 }
@@ -30,18 +32,25 @@ impl Client {
         Self::viewer(server, item, &format!("?token={token}"))
     }
 
-    /// Opens a path; `Err` is the status of a refused upgrade.
+    /// Opens a path; `Err` is the status of a refused upgrade, 0 if there was nobody to refuse it.
     pub fn open(server: &(impl Node + ?Sized), path: &str) -> Result<Self, u16> {
         let request = format!("ws://{}{path}", server.address()).into_client_request().unwrap();
-        let stream = TcpStream::connect(server.address()).unwrap();
+        let stream = TcpStream::connect(server.address()).map_err(|_| 0_u16)?;
         stream.set_nodelay(true).unwrap();
         match tungstenite::client(request, stream) {
-            Ok((socket, _)) => Ok(Self { socket, waiting: Default::default(), closed: None }),
+            Ok((socket, _)) => Ok(Self { socket, waiting: Default::default(), cut: false, closed: None }),
             Err(tungstenite::HandshakeError::Failure(tungstenite::Error::Http(response))) => {
                 Err(response.status().as_u16())
             }
+            // The process has died while it was asked.
+            Err(tungstenite::HandshakeError::Failure(_)) => Err(0),
             Err(error) => panic!("{error}"),
         }
+    }
+
+    /// Sends one message, unless the socket is gone.
+    pub fn try_send(&mut self, message: &Value) -> bool {
+        self.socket.send(Message::text(message.to_string())).is_ok()
     }
 
     /// Sends one message.
@@ -71,7 +80,10 @@ impl Client {
                 Ok(Message::Close(frame)) => self.closed = self.closed.or(frame.map(|frame| frame.code.into())),
                 Ok(_) => {}
                 Err(tungstenite::Error::Io(error)) if is_timeout(&error) => return None,
-                Err(_) => return None,
+                Err(_) => {
+                    self.cut = true;
+                    return None;
+                }
             }
         }
     }
@@ -99,6 +111,11 @@ impl Client {
         message["id"] = json!(id);
         self.send(&message);
         self.wait_for(id, |answer| answer["id"] == id)
+    }
+
+    /// Whether anything can still come.
+    pub fn is_open(&self) -> bool {
+        self.socket.can_read() && !self.cut
     }
 
     /// Waits for the close frame.

@@ -5,7 +5,11 @@
 pub mod client;
 #[cfg(test_mongodb)]
 pub mod mongodb;
+#[cfg(test_mongodb)]
+pub mod mongodb_alone;
 pub mod process;
+#[cfg(all(test_redis, test_mongodb))]
+pub mod proxy;
 #[cfg(test_redis)]
 pub mod redis;
 pub mod rest;

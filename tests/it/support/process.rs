@@ -2,7 +2,9 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+use rustix::process::{Pid, Signal};
 
 use super::rest::Node;
 
@@ -15,12 +17,23 @@ pub struct Process {
 impl Process {
     /// Starts it on a data folder and waits until it is ready.
     pub fn start(folder: &Path, args: &[&str]) -> Self {
+        Self::spawn(folder, args, "error", Stdio::inherit())
+    }
+
+    /// The same with its log, from `info` on, in a file.
+    pub fn start_logging(folder: &Path, args: &[&str], log: &Path) -> Self {
+        let log = std::fs::File::create(log).unwrap();
+        Self::spawn(folder, args, "info", Stdio::from(log))
+    }
+
+    fn spawn(folder: &Path, args: &[&str], log_level: &str, log: Stdio) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_heartline"))
             .args(["--listen", "127.0.0.1:0", "--data-dir"])
             .arg(folder)
             .args(args)
-            .args(["--log-level", "error"])
+            .args(["--log-level", log_level])
             .stdout(Stdio::piped())
+            .stderr(log)
             .spawn()
             .unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -44,10 +57,28 @@ impl Process {
         self.child.wait().unwrap();
     }
 
+    /// How it ended, once it has.
+    pub fn ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().unwrap()
+    }
+
+    /// SIGSTOP: it stands still as a whole.
+    pub fn freeze(&self) {
+        self.signal(Signal::STOP);
+    }
+
+    /// SIGCONT.
+    pub fn wake(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    fn signal(&self, signal: Signal) {
+        rustix::process::kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
     /// SIGTERM, and the exit code.
     pub fn terminate(&mut self) -> Option<i32> {
-        rustix::process::kill_process(rustix::process::Pid::from_child(&self.child), rustix::process::Signal::TERM)
-            .unwrap();
+        self.signal(Signal::TERM);
         self.child.wait().unwrap().code()
     }
 }
