@@ -2,6 +2,9 @@
 
 mod book;
 mod kill;
+mod outages;
+mod replies;
+mod restart;
 mod start;
 mod takeover;
 
