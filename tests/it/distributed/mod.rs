@@ -1,6 +1,7 @@
 //! The server over a real Redis and a MongoDB: the same promises as embedded, whatever of them dies, stalls or forgets, and when.
 
 mod book;
+mod flushers;
 mod kill;
 mod outages;
 mod replies;
