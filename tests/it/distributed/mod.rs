@@ -6,6 +6,7 @@ mod kill;
 mod outages;
 mod replies;
 mod restart;
+mod standalone;
 mod start;
 mod takeover;
 
