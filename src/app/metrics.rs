@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::build::App;
-use super::stores::Figures;
+use super::stores::{Figures, Named};
 use crate::protocol::{Counter, Counters};
 use crate::room::{Registry, RoomStats};
 use crate::session::SocketStats;
@@ -134,11 +134,7 @@ fn room(app: &App, of: fn(&RoomStats) -> &AtomicU64) -> Read<u64> {
 }
 
 /// A sample for each of the stores' figures of one sort.
-fn each(
-    app: &App,
-    label: &'static str,
-    of: fn(&Figures) -> &Vec<(&'static str, Read<u64>)>,
-) -> Vec<(Label, Read<u64>)> {
+fn each(app: &App, label: &'static str, of: fn(&Figures) -> &Named) -> Vec<(Label, Read<u64>)> {
     let sample = |(n, (name, _)): (usize, &(&'static str, Read<u64>))| -> (Label, Read<u64>) {
         let figures = app.stores.figures.clone();
         let read = move || of(&figures).get(n).map_or(0, |(_, read)| read());

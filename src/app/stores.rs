@@ -30,6 +30,9 @@ pub(super) struct Stores {
     _threads: StoreThreads,
 }
 
+/// Numbers of one sort, each with the name that tells it from the others.
+pub(super) type Named = Vec<(&'static str, Read<u64>)>;
+
 /// What the stores count; read when somebody scrapes.
 pub(super) struct Figures {
     /// Round trips of ticks to the hot store.
@@ -37,9 +40,9 @@ pub(super) struct Figures {
     /// Accepted and not yet folded, if the hot store can say it without being asked over the network; else this process's journals do.
     pub unflushed: Option<Read<Counters>>,
     /// Durable statements by kind.
-    pub writes: Vec<(&'static str, Read<u64>)>,
+    pub writes: Named,
     /// Calls that a store over the network did not answer, by store; none of embedded ones.
-    pub failures: Vec<(&'static str, Read<u64>)>,
+    pub failures: Named,
 }
 
 impl Stores {
