@@ -16,7 +16,7 @@ use crate::support::rest::Node;
 use crate::support::soak::{rounds, seeded};
 
 /// Losses of each kind of reply.
-const ROUNDS: (u32, u32) = (10, 200);
+const ROUNDS: (u32, u32) = (6, 200);
 /// Acts before the next loss, at most: a flush interval and a half.
 const ACTS_MAX: u32 = 40;
 

@@ -9,6 +9,7 @@ const VARIABLE: &str = "HEARTLINE_TEST_SOAK";
 const SEED: &str = "HEARTLINE_TEST_SEED";
 
 /// Randomness of which the seed is printed.
+#[allow(clippy::print_stdout, reason = "shown by the test runner where the test fails")]
 pub fn seeded() -> StdRng {
     let given = std::env::var(SEED).ok().map(|seed| seed.parse().expect("a number"));
     let seed: u64 = given.unwrap_or_else(rand::random);
