@@ -19,7 +19,8 @@ impl Acts {
         }
         let view = self.record(item).await?;
         let totals = self.totals(item).await?;
-        let counts = Counts::all(&view.reactions, &totals, 0);
+        let elsewhere = self.hot.viewers(item).await.map_err(unavailable)?;
+        let counts = Counts::all(&view.reactions, &totals, i64::try_from(elsewhere).unwrap_or(i64::MAX));
         Ok((Arc::new(view), Arc::new(counts)))
     }
 

@@ -97,7 +97,8 @@ impl Stores {
         threads: StoreThreads,
     ) -> Result<Self, BuildError> {
         let (runtime, tick) = (threads.handle(), config.rooms.tick);
-        let redis = redis::Settings::new(urls.redis_url.as_str(), writer, tick);
+        let presence = config.rooms.presence;
+        let redis = redis::Settings { presence, ..redis::Settings::new(urls.redis_url.as_str(), writer, tick) };
         let mongodb = mongodb::Settings { url: urls.mongodb_url.as_str().to_owned(), database: None };
         let hot = RedisHot::open(redis, runtime.clone());
         let hot = runtime.spawn(hot).await.map_err(std::io::Error::other)?.map_err(BuildError::Redis)?;

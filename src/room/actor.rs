@@ -17,6 +17,7 @@ use super::deps::RoomDeps;
 use super::history::History;
 use super::intake::Intake;
 use super::messages::{Frame, Frames, HandOver, RoomHandle, Seen, SubscriberId};
+use super::neighbours::Neighbours;
 use super::pacing;
 use super::schedule::Schedule;
 use super::shown::Shown;
@@ -46,6 +47,8 @@ pub struct Room {
     pub(super) history: History,
     pub(super) shown: Shown,
     pub(super) audience: Audience,
+    /// Other nodes, if the hot store is theirs too.
+    pub(super) neighbours: Option<Neighbours>,
     pub(super) broadcast: Broadcast,
     pub(super) snapshot: Option<bytes::Bytes>,
     pub(super) events_out: Vec<RoomEvent>,
@@ -80,6 +83,7 @@ impl Room {
         let Loaded { view, intake, history, shown, final_counts } = loaded;
         let counts = final_counts.clone().unwrap_or_else(|| Counts::all(&view.reactions, shown.totals(), 0));
         let view = Arc::new(view);
+        let (tick, presence, now) = (deps.config.tick, deps.config.presence, clock::monotonic());
         let seen = Seen { item: view.clone(), counts: Arc::new(counts.clone()) };
         Self {
             seen: Arc::new(RwLock::new(Arc::new(seen))),
@@ -87,6 +91,7 @@ impl Room {
             history,
             shown,
             audience: Audience::default(),
+            neighbours: deps.hot.shared().then(|| Neighbours::new(tick, presence, now)),
             broadcast: Broadcast::new(view.item.clone(), counts, deps.config.relay_events_max),
             snapshot: None,
             events_out: Vec::new(),
@@ -99,7 +104,7 @@ impl Room {
             schedule: Schedule::default(),
             told_at: 0,
             told_tick: deps.config.tick,
-            active_at: clock::monotonic(),
+            active_at: now,
             retire,
             orderly: false,
             view,
@@ -128,7 +133,7 @@ impl Room {
         self.wake_in(1, ctx);
     }
 
-    fn wake_in(&mut self, ticks: u64, ctx: &mut Context<Self>) {
+    pub(super) fn wake_in(&mut self, ticks: u64, ctx: &mut Context<Self>) {
         let at = self.deps.ticker.ticks() + ticks;
         if self.schedule.want(at) {
             self.deps.ticker.wake(ctx.address().recipient::<Tick>(), at);
@@ -139,7 +144,11 @@ impl Room {
     pub(super) fn counts(&self) -> Counts {
         match &self.life {
             Life::Ended(counts) => Counts::clone(counts),
-            _ => Counts::all(&self.view.reactions, self.shown.totals(), self.audience.viewers()),
+            _ => {
+                let elsewhere = self.neighbours.as_ref().map_or(0, Neighbours::elsewhere);
+                let viewers = self.audience.viewers().saturating_add(elsewhere);
+                Counts::all(&self.view.reactions, self.shown.totals(), viewers)
+            }
         }
     }
 
@@ -222,18 +231,25 @@ impl Room {
         let busy = self.stepping || self.intake.is_unsettled() || !self.events_out.is_empty();
         let untold = self.broadcast.is_behind(&self.counts());
         if busy || untold {
-            self.wake_in(1, ctx);
-        } else if !self.intake.is_empty() {
-            // Offer the last contribution again once per flush, until it is read that it is folded.
-            self.wake_in(self.ticks_in(self.deps.config.flush), ctx);
-        } else if self.audience.sockets() > 0 {
-            // Nothing to do until something comes in.
-        } else if self.active_at.elapsed() < self.deps.config.linger {
-            self.wake_in(self.ticks_in(self.deps.config.linger), ctx);
-        } else {
+            return self.wake_in(1, ctx);
+        }
+        let (journal_empty, watched) = (self.intake.is_empty(), self.audience.sockets() > 0);
+        let lingers = self.deps.config.linger.saturating_sub(self.active_at.elapsed());
+        if journal_empty && !watched && lingers.is_zero() {
             self.orderly = true;
             (self.retire)();
-            ctx.stop();
+            return ctx.stop();
+        }
+        let neighbours = self.neighbours.as_ref().filter(|_| !matches!(self.life, Life::Ended(_)));
+        let waits = [
+            // Offer the last contribution again once per flush, until it is read that it is folded.
+            (!journal_empty).then_some(self.deps.config.flush),
+            neighbours.map(|neighbours| neighbours.next_in(clock::monotonic())),
+            (journal_empty && !watched).then_some(lingers),
+        ];
+        // None: there is nothing to do until something comes in.
+        if let Some(soonest) = waits.into_iter().flatten().min() {
+            self.wake_in(self.ticks_in(soonest), ctx);
         }
     }
 

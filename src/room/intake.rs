@@ -179,7 +179,7 @@ mod tests {
 
     fn stands_at(at: u64, folded: u64) -> Standing {
         let (totals, epoch) = (Default::default(), Epoch(Uuid::nil()));
-        Standing::At(Stood { at, folded, fold: 0, totals, epoch, seq: 0, events: Vec::new() })
+        Standing::At(Stood { at, folded, fold: 0, totals, epoch, seq: 0, events: Vec::new(), elsewhere: 0 })
     }
 
     fn comment(n: u128, at: Millis) -> Comment {

@@ -67,7 +67,7 @@ async fn folded(deps: &RoomDeps, item: &ItemId, document: &Document, aligned: Al
 }
 
 async fn read(deps: &RoomDeps, item: &ItemId) -> Result<Stood, ApiError> {
-    let step = Step { item: item.clone(), add: None, events: Vec::new(), after: None };
+    let step = Step { item: item.clone(), add: None, events: Vec::new(), after: None, watching: None };
     match deps.hot.step(step).await.map_err(unavailable)? {
         Standing::At(stood) => Ok(stood),
         Standing::Missing => Err(unavailable("the item was let go while its room started")),

@@ -16,6 +16,7 @@ pub mod handlers;
 mod history;
 mod intake;
 mod load;
+mod neighbours;
 mod outlet;
 mod pacing;
 mod schedule;

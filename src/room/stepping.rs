@@ -18,6 +18,20 @@ use crate::store::hot::{Aligned, Event, HotError, Standing, Step, Stood};
 const RETRY_FIRST: Duration = Duration::from_millis(50);
 const RETRY_DOUBLES_MAX: u32 = 5;
 
+/// What went with a step.
+struct Sent {
+    op: Option<u64>,
+    events: usize,
+    watching: Option<u64>,
+}
+
+impl Sent {
+    /// Nothing of it was anybody's act.
+    fn is_a_look(&self) -> bool {
+        self.op.is_none() && self.events == 0
+    }
+}
+
 impl Room {
     /// Starts a step if there is anything to apply and none is under way. At most one at a time: order is kept and a tick costs at
     /// most one round trip.
@@ -29,21 +43,30 @@ impl Room {
         self.intake.contribute(now);
         self.answer_waiters();
         let add = self.intake.offer(now);
-        if add.is_none() && self.events_out.is_empty() {
+        let (looks, watching) = self.for_neighbours(now);
+        if add.is_none() && self.events_out.is_empty() && !looks {
             return false;
         }
         self.stepping = true;
         let events = self.events_out.clone();
-        let sent = (add.as_ref().map(|add| add.op), events.len());
+        let sent = Sent { op: add.as_ref().map(|add| add.op), events: events.len(), watching };
         let after = Some((self.history.epoch(), self.history.seq()));
-        let step = Step { item: self.view.item.clone(), add, events, after };
+        let step = Step { item: self.view.item.clone(), add, events, after, watching };
         let hot = self.deps.hot.clone();
         let answer = async move { hot.step(step).await };
         ctx.spawn(answer.into_actor(self).map(move |answer, room, ctx| room.absorb(answer, sent, ctx)));
         true
     }
 
-    fn absorb(&mut self, answer: Result<Standing, HotError>, sent: (Option<u64>, usize), ctx: &mut Context<Self>) {
+    /// Whether there is a look or a word due to the other nodes, and the word. Of an item that has ended there is nothing more to see.
+    fn for_neighbours(&self, now: Instant) -> (bool, Option<u64>) {
+        let Some(neighbours) = &self.neighbours else { return (false, None) };
+        let watching = neighbours.to_tell(u64::try_from(self.audience.viewers()).unwrap_or(0), now);
+        let looks = neighbours.is_due(now) && !matches!(self.life, Life::Ended(_));
+        (looks || watching.is_some(), watching)
+    }
+
+    fn absorb(&mut self, answer: Result<Standing, HotError>, sent: Sent, ctx: &mut Context<Self>) {
         self.stepping = false;
         let now = clock::monotonic();
         match answer {
@@ -51,17 +74,18 @@ impl Room {
                 self.answers_again();
                 self.take_standing(standing, sent, now, ctx);
             }
-            Err(error) => self.no_answer(&error, now),
+            Err(error) => self.no_answer(&error, sent.is_a_look(), now),
         }
         self.tell(ctx);
         self.end_if_drained(ctx);
-        self.wake(ctx);
+        // An answer is no activity: a room that only looks at others is to come to its end.
+        self.wake_in(1, ctx);
     }
 
     /// The journal keeps what was sent and offers it again, more and more rarely; who waits goes on waiting, up to the act's own
-    /// deadline. Told once, not with every try: a store that is down is down for every room.
-    fn no_answer(&mut self, error: &HotError, now: Instant) {
-        if self.failures == 0 {
+    /// deadline. Told once, not with every try, and not by rooms that only looked: a store that is down is down for every room.
+    fn no_answer(&mut self, error: &HotError, looked: bool, now: Instant) {
+        if self.failures == 0 && !looked {
             tracing::warn!(item = %self.view.item, %error, "the hot store does not answer");
         }
         self.again_at = Some(now + (RETRY_FIRST * (1 << self.failures.min(RETRY_DOUBLES_MAX))));
@@ -69,14 +93,14 @@ impl Room {
     }
 
     fn answers_again(&mut self) {
-        if std::mem::take(&mut self.failures) > 0 {
+        if std::mem::take(&mut self.failures) > 0 && self.intake.is_unsettled() {
             tracing::info!(item = %self.view.item, "the hot store answers again");
         }
         self.again_at = None;
     }
 
-    fn take_standing(&mut self, standing: Standing, sent: (Option<u64>, usize), now: Instant, ctx: &mut Context<Self>) {
-        let (op, events) = sent;
+    fn take_standing(&mut self, standing: Standing, sent: Sent, now: Instant, ctx: &mut Context<Self>) {
+        let Sent { op, events, watching } = sent;
         let next = match (op, &standing) {
             (Some(_), _) => self.intake.answered(&standing, now),
             (None, Standing::Missing) => Next::Align,
@@ -90,6 +114,7 @@ impl Room {
             // A lower fold than before: the store fell back, and may have more of this writer than the document.
             let fell_back = stood.fold < self.fold;
             self.fold = stood.fold;
+            self.hear(&stood, watching, now);
             self.read(stood, now);
             if fell_back {
                 return self.align(ctx);
@@ -129,9 +154,20 @@ impl Room {
         }));
     }
 
+    /// What the answer says of other nodes.
+    fn hear(&mut self, stood: &Stood, watching: Option<u64>, now: Instant) {
+        let stands = (stood.epoch, stood.seq) == (self.history.epoch(), self.history.seq());
+        let news = !stands || stood.totals != *self.shown.totals();
+        if let Some(neighbours) = &mut self.neighbours {
+            neighbours.answered(watching, stood.elsewhere, news, now);
+        }
+    }
+
     fn read(&mut self, stood: Stood, now: Instant) {
         self.shown.read(stood.totals, stood.epoch, now);
-        if stood.epoch != self.history.epoch() {
+        // More happened elsewhere, while this node could not look, than the store keeps: the gap is told, not skipped.
+        let gap = stood.events.first().is_some_and(|first| first.seq > self.history.seq() + 1);
+        if gap || stood.epoch != self.history.epoch() {
             self.start_epoch(&stood.events, stood.epoch, stood.seq, now);
         } else {
             stood.events.into_iter().for_each(|event| self.number(event, now));
@@ -139,7 +175,7 @@ impl Room {
         self.publish();
     }
 
-    /// Another numbering: its events are taken, and everybody gets a snapshot of it.
+    /// Another numbering, or a later place in this one: its events are taken, and everybody gets a snapshot of it.
     fn start_epoch(&mut self, events: &[Event], epoch: crate::protocol::Epoch, seq: u64, now: Instant) {
         self.history.restart(epoch, seq);
         for event in events {
@@ -148,6 +184,7 @@ impl Room {
         self.snapshot = None;
         let bytes = self.snapshot();
         self.broadcast.push(&Frame::Notice { bytes, seq }, now);
+        events.iter().for_each(|event| self.end_with(&event.event));
     }
 
     /// The next event of the same numbering.
@@ -158,7 +195,12 @@ impl Room {
             return;
         }
         self.broadcast.push(&Frame::Event { bytes, seq: event.seq, comments }, now);
-        if let RoomEvent::Ended { totals } = &event.event {
+        self.end_with(&event.event);
+    }
+
+    /// The end, whoever brought it about: final counts, and no more sockets.
+    fn end_with(&mut self, event: &RoomEvent) {
+        if let RoomEvent::Ended { totals } = event {
             let counts = Counts::all(&self.view.reactions, totals, 0);
             self.finish(counts);
             self.close_sockets(CloseCode::Ended);

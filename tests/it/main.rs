@@ -11,6 +11,8 @@ mod histories;
 mod kill;
 mod live;
 mod load;
+#[cfg(all(test_redis, test_mongodb))]
+mod neighbours;
 mod realign;
 mod rest;
 mod room;

@@ -24,7 +24,7 @@ fn a_folder_is_worked_on_only_when_its_server_has_stopped() {
     assert_eq!((code, told.lines().count(), told.contains("data_dir")), (Some(64), 1, true), "{told}");
     assert!(!folder.path().join("mistyped").exists());
 
-    let server = Server::start_in(folder.path().to_owned(), &["--flush-ms", "50"]);
+    let server = Server::start_in(folder.path().to_owned(), &[]);
     let ann = server.token("ann", "viewer");
     for (item, n) in [("show", 3), ("other", 4)] {
         assert_eq!(server.post(&format!("/v1/items/{item}/taps"), Some(&ann), &json!({"n": n})).0, 200);
@@ -54,8 +54,8 @@ mod distributed {
 
     use super::realign;
     use crate::support::client::Client;
+    use crate::support::pair::Pair;
     use crate::support::process::Process;
-    use crate::support::redis::RedisServer;
     use crate::support::rest::Node;
     use crate::support::{eventually, mongodb as service};
     use serde_json::json;
@@ -88,16 +88,9 @@ mod distributed {
         tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
     }
 
-    /// As a URL that names the database.
-    fn url(settings: &Settings) -> String {
-        let (root, options) = settings.url.split_once("/?").unwrap_or((settings.url.trim_end_matches('/'), ""));
-        format!("{root}/{}?{options}", settings.database.as_ref().unwrap())
-    }
-
     struct Show {
         folder: tempfile::TempDir,
-        redis: RedisServer,
-        settings: Settings,
+        pair: Pair,
         server: Process,
         ann: Client,
         said: i64,
@@ -105,13 +98,10 @@ mod distributed {
 
     impl Show {
         fn start() -> Self {
-            let (folder, redis) = (tempfile::tempdir().unwrap(), RedisServer::start(&[]));
-            let settings = service::settings();
-            let urls = ["--redis-url", &redis.url(), "--mongodb-url", &url(&settings)];
-            let pace = ["--limits", "off", "--flush-ms", "200", "--tick-ms", "20"];
-            let server = Process::start(folder.path(), &[&urls[..], &pace].concat());
+            let (folder, pair) = (tempfile::tempdir().unwrap(), Pair::start());
+            let server = pair.server(folder.path(), &["--flush-ms", "200"]);
             let ann = Client::named(&server, "show", "ann");
-            Self { folder, redis, settings, server, ann, said: 0 }
+            Self { folder, pair, server, ann, said: 0 }
         }
 
         /// 30 taps and a comment, all acknowledged.
@@ -138,10 +128,10 @@ mod distributed {
         }
 
         fn realign(&self, what: &str, keep: &str) -> (Option<i32>, String) {
-            let (redis, mongodb) = (self.redis.url(), url(&self.settings));
-            let folder = self.folder.path().to_str().unwrap();
-            let at = ["--redis-url", &redis, "--mongodb-url", &mongodb, "--data-dir", folder, "--log-level", "error"];
-            let (code, out, _) = realign(&[&[what, "--keep", keep][..], &at].concat());
+            let (urls, folder) = (self.pair.urls(), self.folder.path().to_str().unwrap());
+            let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
+            let at = ["--data-dir", folder, "--log-level", "error"];
+            let (code, out, _) = realign(&[&[what, "--keep", keep], &urls[..], &at].concat());
             (code, out)
         }
 
@@ -149,11 +139,11 @@ mod distributed {
         fn until_the_alarm(&mut self) {
             self.act();
             self.folded(30, 1);
-            let kept = backup(&self.settings);
+            let kept = backup(&self.pair.settings);
             self.act();
             self.folded(60, 2);
             assert_eq!(self.realign("--all", "durable"), (Some(0), "show: in line, left alone\n".to_owned()));
-            restore(&self.settings, &kept);
+            restore(&self.pair.settings, &kept);
             self.act();
             eventually("an alarm", || (self.server.metric("heartline_fold_behind") == 1.0).then_some(()));
             let shown = self.server.get("/v1/items/show", None).1;
@@ -169,7 +159,6 @@ mod distributed {
             self.folded(taps + 30, comments + 1);
             assert_eq!(self.realign("show", "durable"), (Some(0), "show: in line, left alone\n".to_owned()));
             assert_eq!(self.server.terminate(), Some(0));
-            service::drop_database(self.settings);
         }
     }
 

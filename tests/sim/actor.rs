@@ -46,7 +46,7 @@ impl SharedHot {
         let mut core = self.core.lock();
         core.align(item, &Document::default());
         let look = Add { writer: WRITER, prev: u64::MAX, op: 0, increments: Counters::default(), comments: Vec::new() };
-        let step = |add| Step { item: item.clone(), add: Some(add), events: Vec::new(), after: None };
+        let step = |add| Step { item: item.clone(), add: Some(add), events: Vec::new(), after: None, watching: None };
         let Ok(Standing::At(stood)) = core.step(&step(look)) else { panic!("no item") };
         let op = stood.at + 1;
         let increments = [hearts(n), (Counter::Comments, comments.len() as i64)].into_iter().collect();
@@ -262,7 +262,7 @@ async fn what_a_dead_process_left_in_the_log_is_flushed_by_the_next_one() {
             let increments = [hearts(5), (Counter::Comments, 1)].into_iter().collect();
             let comments = vec![(3, comment(n as u128, "hi"))];
             let add = Add { writer: WriterId(Uuid::from_u128(1)), prev: 0, op: 3, increments, comments };
-            let step = Step { item: item.clone(), add: Some(add), events: Vec::new(), after: None };
+            let step = Step { item: item.clone(), add: Some(add), events: Vec::new(), after: None, watching: None };
             assert!(matches!(hot.step(step).await, Ok(Standing::At(stood)) if stood.at == 3));
         }
         store.close().await;

@@ -85,7 +85,7 @@ impl Hot {
         let prev = self.stood(&RESETTER).map_or(0, |stood| stood.at);
         let increments = Counters::default().minus(rest).unwrap();
         let add = Add { writer: RESETTER, prev, op: prev + 1, increments, comments: Vec::new() };
-        let step = Step { item: self.item.clone(), add: Some(add), events: Vec::new(), after: None };
+        let step = Step { item: self.item.clone(), add: Some(add), events: Vec::new(), after: None, watching: None };
         self.core.step(&step).unwrap();
     }
 
@@ -93,7 +93,13 @@ impl Hot {
     pub fn stood(&mut self, writer: &WriterId) -> Option<Stood> {
         let add = Add { writer: *writer, prev: u64::MAX, op: 0, increments: Counters::default(), comments: Vec::new() };
         let after = None;
-        match self.core.step(&Step { item: self.item.clone(), add: Some(add), events: Vec::new(), after }) {
+        match self.core.step(&Step {
+            item: self.item.clone(),
+            add: Some(add),
+            events: Vec::new(),
+            after,
+            watching: None,
+        }) {
             Ok(Standing::At(stood)) => Some(stood),
             _ => None,
         }

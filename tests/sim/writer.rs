@@ -59,7 +59,7 @@ impl Writer {
 
     /// What its next tick asks of the hot store.
     pub fn step(&self, item: &ItemId, add: Option<Add>) -> Step {
-        Step { item: item.clone(), add, events: Vec::new(), after: self.known }
+        Step { item: item.clone(), add, events: Vec::new(), after: self.known, watching: None }
     }
 
     /// Takes an answer to an add in; `across_gaps`: the guard against it is out.

@@ -30,6 +30,9 @@ pub struct Step {
     /// The last event that the reader knows, by epoch and number: events after it are answered. `None`: it knows none, all
     /// that are kept are answered.
     pub after: Option<(Epoch, u64)>,
+    /// How many people watch the item on this node, if that is to be told to the others. It lasts for the store's presence time, and
+    /// has to be told again before that has passed; 0 takes it back.
+    pub watching: Option<u64>,
 }
 
 /// What lies between two of a writer's own numbers: contributions `prev + 1 ..= op`, summed.
@@ -74,6 +77,8 @@ pub struct Stood {
     pub seq: u64,
     /// Events after the reader's `after`; all that are kept if that is of another epoch or too old.
     pub events: Vec<Event>,
+    /// People who watch on other nodes, as those told it and for as long as that lasts. A node that died leaves this sum by itself.
+    pub elsewhere: u64,
 }
 
 /// A numbered event. The tag is random: two entries with one number but different tags prove that the store lost state.
@@ -172,7 +177,17 @@ pub trait HotStore: Send + Sync + 'static {
     /// after it at a lower fold is one that somebody put back.
     async fn base(&self, item: &ItemId) -> Result<Option<Document>, HotError>;
 
-    /// Lets an item go if nothing of it is unfolded or in flight. Answers whether it is gone.
+    /// Whether other processes change the same items: what they did shows in the answer to a step, and in nothing else.
+    fn shared(&self) -> bool {
+        false
+    }
+
+    /// People who watch the item on any node: for reads of an item that has no room here.
+    async fn viewers(&self, _item: &ItemId) -> Result<u64, HotError> {
+        Ok(0)
+    }
+
+    /// Lets an item go if nothing of it is unfolded or in flight, and nobody is known to watch it on another node. Answers whether it is gone.
     async fn let_go(&self, item: &ItemId) -> Result<bool, HotError>;
 
     /// Writers that are alive, as far as leases tell.

@@ -332,6 +332,18 @@ pub async fn the_base_of_an_item_is_the_document_that_it_was_last_brought_in_lin
     assert_eq!(store.base(&item).await.unwrap(), Some(document));
 }
 
+/// A node tells how many people it has, and takes it back.
+pub async fn a_nodes_own_people_are_not_counted_as_somebody_elses<F: HotFactory>() {
+    let factory = F::fresh().await;
+    let store = factory.store();
+    let item = laid(&*store, "a").await;
+    for watching in [Some(5), None, Some(0)] {
+        assert_eq!(stood(&*store, Step { watching, ..read(&item) }).await.elsewhere, 0);
+    }
+    let with_an_add = Step { watching: Some(2), ..step(&item, add(1, 0, 1, 1)) };
+    assert_eq!(stood(&*store, with_an_add).await.elsewhere, 0);
+}
+
 /// A page of items, some of them unknown.
 pub async fn totals_come_in_the_order_asked<F: HotFactory>() {
     let factory = F::fresh().await;
@@ -404,6 +416,7 @@ macro_rules! hot_suite {
             a_dirty_item_is_listed_until_nothing_is_left_to_fold,
             an_item_is_let_go_only_if_nothing_of_it_is_unfolded_or_in_flight,
             the_base_of_an_item_is_the_document_that_it_was_last_brought_in_line_with,
+            a_nodes_own_people_are_not_counted_as_somebody_elses,
             totals_come_in_the_order_asked,
             concurrent_steps_are_each_counted_once,
             steps_of_one_item_keep_their_order,

@@ -41,11 +41,11 @@ pub fn ending() -> RoomEvent {
 }
 
 pub fn step(item: &ItemId, add: Add) -> Step {
-    Step { item: item.clone(), add: Some(add), events: Vec::new(), after: None }
+    Step { item: item.clone(), add: Some(add), events: Vec::new(), after: None, watching: None }
 }
 
 pub fn read(item: &ItemId) -> Step {
-    Step { item: item.clone(), add: None, events: Vec::new(), after: None }
+    Step { item: item.clone(), add: None, events: Vec::new(), after: None, watching: None }
 }
 
 pub fn ids(comments: &[Comment]) -> Vec<u128> {

@@ -7,6 +7,8 @@ pub mod client;
 pub mod mongodb;
 #[cfg(test_mongodb)]
 pub mod mongodb_alone;
+#[cfg(all(test_redis, test_mongodb))]
+pub mod pair;
 pub mod process;
 #[cfg(all(test_redis, test_mongodb))]
 pub mod proxy;

@@ -34,7 +34,16 @@ fn writer() -> WriterId {
 
 fn stands(at: u64, folded: u64) -> Standing {
     let epoch = Epoch(Uuid::nil());
-    Standing::At(Stood { at, folded, fold: 0, totals: Counters::default(), epoch, seq: 0, events: Vec::new() })
+    Standing::At(Stood {
+        at,
+        folded,
+        fold: 0,
+        totals: Counters::default(),
+        epoch,
+        seq: 0,
+        events: Vec::new(),
+        elsewhere: 0,
+    })
 }
 
 /// A journal with contributions 1, 2, 3 … of which the first `acked` are in.
@@ -299,7 +308,8 @@ impl World {
         self.now += FLUSH;
         for _ in 0..4 {
             let Some(add) = self.journal.offer(self.now) else { return };
-            let step = Step { item: self.item.clone(), add: Some(add), events: Vec::new(), after: None };
+            let step =
+                Step { item: self.item.clone(), add: Some(add), events: Vec::new(), after: None, watching: None };
             let mut standing = self.core.step(&step).unwrap();
             if lost {
                 return;

@@ -194,6 +194,8 @@ impl Item {
             epoch: self.events.epoch,
             seq: self.events.seq,
             events: self.events.after(step.after),
+            // Of one process there is no elsewhere.
+            elsewhere: 0,
         }
     }
 }

@@ -61,7 +61,7 @@ pub async fn recover(
 
 fn reapply(core: &mut MemoryCore, item: &ItemId, add: Add) -> bool {
     let op = add.op;
-    let step = Step { item: item.clone(), add: Some(add), events: Vec::new(), after: None };
+    let step = Step { item: item.clone(), add: Some(add), events: Vec::new(), after: None, watching: None };
     matches!(core.step(&step), Ok(Standing::At(stood)) if stood.at == op)
 }
 

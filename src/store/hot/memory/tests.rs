@@ -9,7 +9,7 @@ use crate::store::hot::contract::Stood;
 fn read(core: &mut MemoryCore, events: usize, after: Option<(crate::protocol::Epoch, u64)>) -> Stood {
     let item = ItemId::parse("a").unwrap();
     let events = vec![RoomEvent::Ending {}; events];
-    match core.step(&Step { item, add: None, events, after }).unwrap() {
+    match core.step(&Step { item, add: None, events, after, watching: None }).unwrap() {
         Standing::At(stood) => stood,
         Standing::Missing => panic!("missing"),
     }

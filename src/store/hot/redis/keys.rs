@@ -16,6 +16,7 @@ pub(super) struct Keys {
     pub dirty: String,
     pub comments: String,
     pub events: String,
+    pub presence: String,
 }
 
 impl Space {
@@ -28,7 +29,13 @@ impl Space {
         let Self(space) = self;
         let shard = shard(item.as_str());
         let key = |what: &str| format!("{space}{{hl:{shard}}}:{what}:{item}");
-        Keys { item: key("item"), dirty: self.dirty(shard), comments: key("comments"), events: key("events") }
+        Keys {
+            item: key("item"),
+            dirty: self.dirty(shard),
+            comments: key("comments"),
+            events: key("events"),
+            presence: key("presence"),
+        }
     }
 
     /// The set of a shard's dirty items.
@@ -66,7 +73,7 @@ mod tests {
     fn all_keys_of_an_item_have_one_hash_tag_that_no_space_can_change() {
         let keys = Space::new("x:").unwrap().of(&ItemId::parse("a").unwrap());
         assert_eq!(keys.item, "x:{hl:12}:item:a");
-        for key in [keys.dirty, keys.comments, keys.events] {
+        for key in [keys.dirty, keys.comments, keys.events, keys.presence] {
             assert!(key.starts_with("x:{hl:12}:"), "{key}");
         }
         assert!(Space::new("{x}").is_none());

@@ -35,7 +35,7 @@ pub use inspect::{OpenError, Persistence};
 use keys::Space;
 use link::Link;
 use listing::Listing;
-use request::Requests;
+use request::{Node, Requests};
 
 /// Steps that may wait for a pipeline; the next caller waits for a place. More than the rooms of a busy node.
 const WAITING_MAX: usize = 16_384;
@@ -53,6 +53,8 @@ pub struct Settings {
     pub tick: Duration,
     /// How long a lease lasts without being renewed; it is renewed three times as often.
     pub lease: Duration,
+    /// How long what this node told of its people lasts without being told again.
+    pub presence: Duration,
     /// How long to wait for a connection.
     pub connect_timeout: Duration,
     /// How long to wait for the answers to one pipeline.
@@ -69,6 +71,8 @@ impl Settings {
             tick,
             // Twenty times what a busy machine takes to get round to a task, and soon enough for a reader of `living`.
             lease: Duration::from_secs(10),
+            // A dead node's viewers leave the count within 15 s: this, a second until others look, and what a broadcast takes.
+            presence: Duration::from_secs(12),
             // A local network answers in a millisecond; three retransmitted SYNs fit in.
             connect_timeout: Duration::from_secs(3),
             // A pipeline of a full node takes some 100 ms; a fork for a dump may stall Redis for longer than that.
@@ -97,7 +101,8 @@ impl RedisHot {
     /// Connects, looks at how the server is set up, takes the first lease; then takes steps. Bounded by the timeouts.
     pub async fn open(settings: Settings, runtime: Handle) -> Result<Self, OpenError> {
         let space = Space::new(&settings.space).ok_or(OpenError::Space)?;
-        let requests = Requests::new(space);
+        let node = Node { name: settings.writer.to_string(), presence: settings.presence };
+        let requests = Requests::new(space, node);
         let link = Link::new(&settings, requests.loading(), runtime.clone())?;
         let persistence = inspect::inspect(&link).await?;
         let shared = Arc::new(Shared { link, requests, round_trips: AtomicU64::new(0) });
@@ -188,6 +193,14 @@ impl HotStore for RedisHot {
 
     async fn base(&self, item: &ItemId) -> Result<Option<Document>, HotError> {
         reply::base(self.ask(self.shared.requests.item(item)).await?)
+    }
+
+    fn shared(&self) -> bool {
+        true
+    }
+
+    async fn viewers(&self, item: &ItemId) -> Result<u64, HotError> {
+        reply::viewers(self.shared.link.send(self.shared.requests.presence(item)).await?)
     }
 
     async fn let_go(&self, item: &ItemId) -> Result<bool, HotError> {

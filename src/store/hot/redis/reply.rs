@@ -24,7 +24,7 @@ pub(super) fn standing(reply: Value) -> Read<Standing> {
         Value::Int(_) => return Err(HotError::Overflow),
         _ => {}
     }
-    let [at, folded, fold, epoch, seq, counters, events] = parts(reply)?;
+    let [at, folded, fold, epoch, seq, counters, events, elsewhere] = parts(reply)?;
     let held = Held::of(counters)?;
     Ok(Standing::At(Stood {
         at: parse(at)?,
@@ -34,6 +34,7 @@ pub(super) fn standing(reply: Value) -> Read<Standing> {
         epoch: parse::<Epoch>(epoch)?,
         seq: parse(seq)?,
         events: list(events)?.into_iter().map(event).collect::<Read<_>>()?,
+        elsewhere: parse(elsewhere)?,
     }))
 }
 
@@ -91,6 +92,21 @@ pub(super) fn base(reply: Value) -> Read<Option<Document>> {
 /// Of a whole write-ahead.
 pub(super) fn write_ahead(reply: Value) -> Read<Vec<Comment>> {
     in_order(pairs_of(reply)?.into_iter().map(|(_, entry)| entry).collect())
+}
+
+/// People whom nodes told of, as far as that still lasts. "people deadline" by node.
+pub(super) fn viewers(replies: Vec<Value>) -> Read<u64> {
+    let [time, told] = <[Value; 2]>::try_from(replies).map_err(unexpected)?;
+    let [seconds, _micros] = parts(accepted(time)?)?;
+    let now_ms = parse::<u64>(seconds)?.saturating_mul(1_000);
+    let mut people = 0_u64;
+    for (_, told) in pairs(accepted(told)?)? {
+        let (n, until_ms) = told.split_once(' ').ok_or_else(|| unexpected("a presence without its parts"))?;
+        if named::<u64>(until_ms)? > now_ms {
+            people = people.saturating_add(named(n)?);
+        }
+    }
+    Ok(people)
 }
 
 /// Members of the shards' dirty sets.

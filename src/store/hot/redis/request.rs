@@ -1,5 +1,7 @@
 //! What is sent: a command per step of the contract. Numbers go as decimal text, randomness as arguments.
 
+use std::time::Duration;
+
 use ::redis::{Cmd, cmd};
 
 use super::keys::{Keys, SHARDS, Space};
@@ -14,11 +16,18 @@ use crate::store::hot::memory::EVENTS_MAX;
 pub(super) struct Requests {
     space: Space,
     scripts: Scripts,
+    node: Node,
+}
+
+/// Who tells how many people watch, and how long that lasts.
+pub(super) struct Node {
+    pub name: String,
+    pub presence: Duration,
 }
 
 impl Requests {
-    pub fn new(space: Space) -> Self {
-        Self { space, scripts: Scripts::new() }
+    pub fn new(space: Space, node: Node) -> Self {
+        Self { space, scripts: Scripts::new(), node }
     }
 
     /// See [`Scripts::loading`].
@@ -27,8 +36,8 @@ impl Requests {
     }
 
     pub fn step(&self, step: &Step) -> Result<Cmd, HotError> {
-        let Keys { item, dirty, comments, events } = self.space.of(&step.item);
-        let mut call = call(&self.scripts.step, &[&item, &dirty, &comments, &events]);
+        let Keys { item, dirty, comments, events, presence } = self.space.of(&step.item);
+        let mut call = call(&self.scripts.step, &[&item, &dirty, &comments, &events, &presence]);
         call.arg(step.item.as_str());
         match &step.add {
             Some(add) => call.arg(add.writer.to_string()).arg(add.prev).arg(add.op),
@@ -39,6 +48,8 @@ impl Requests {
             None => call.arg("").arg(0),
         };
         call.arg(EVENTS_MAX);
+        let watching = step.watching.map_or_else(String::new, |people| people.to_string());
+        call.arg(&self.node.name).arg(watching).arg(self.node.presence.as_millis().to_string());
         contents(&mut call, step.add.as_ref())?;
         call.arg(tag());
         call.arg(step.events.len());
@@ -58,7 +69,7 @@ impl Requests {
     }
 
     pub fn align(&self, item: &ItemId, document: &Document) -> Cmd {
-        let Keys { item: key, dirty, comments, events } = self.space.of(item);
+        let Keys { item: key, dirty, comments, events, .. } = self.space.of(item);
         let mut call = call(&self.scripts.align, &[&key, &dirty, &comments, &events]);
         call.arg(item.as_str()).arg(uuid::Uuid::new_v4().simple().to_string()).arg(document.fold);
         call.arg(document.totals.iter().count());
@@ -73,8 +84,8 @@ impl Requests {
     }
 
     pub fn let_go(&self, item: &ItemId) -> Cmd {
-        let Keys { item: key, dirty, comments, events } = self.space.of(item);
-        let mut call = call(&self.scripts.let_go, &[&key, &dirty, &comments, &events]);
+        let Keys { item: key, dirty, comments, events, presence } = self.space.of(item);
+        let mut call = call(&self.scripts.let_go, &[&key, &dirty, &comments, &events, &presence]);
         call.arg(item.as_str());
         call
     }
@@ -97,6 +108,11 @@ impl Requests {
     /// All of an item's write-ahead.
     pub fn comments(&self, item: &ItemId) -> Cmd {
         all_of(&self.space.of(item).comments)
+    }
+
+    /// What each node told of the people who watch, and the server's clock before it.
+    pub fn presence(&self, item: &ItemId) -> Vec<Cmd> {
+        vec![cmd("TIME"), all_of(&self.space.of(item).presence)]
     }
 
     pub fn lease(&self, term: Term) -> Cmd {

@@ -24,7 +24,7 @@ macro_rules! script {
 impl Scripts {
     pub fn new() -> Self {
         Self {
-            step: script!("numbers.lua", "item.lua", "step.lua"),
+            step: script!("numbers.lua", "item.lua", "presence.lua", "step.lua"),
             claim: script!("numbers.lua", "item.lua", "claim.lua"),
             align: script!("numbers.lua", "item.lua", "align.lua"),
             let_go: script!("numbers.lua", "item.lua", "let_go.lua"),

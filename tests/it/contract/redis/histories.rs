@@ -61,7 +61,7 @@ async fn every_answer_is_that_of_the_memory_core() {
                     let said = if rng.random() { vec![said] } else { Vec::new() };
                     let add = Add { writer: writer(by), prev, op, increments: counters(&mut rng), comments: said };
                     let events = if rng.random() { vec![ending()] } else { Vec::new() };
-                    let step = Step { item: a.clone(), add: Some(add), events, after: None };
+                    let step = Step { item: a.clone(), add: Some(add), events, after: None, watching: None };
                     let expected = core.step(&step);
                     overflows += u32::from(matches!(expected, Err(HotError::Overflow)));
                     assert_eq!(comparable(hot.step(step).await), comparable(expected), "{what}");

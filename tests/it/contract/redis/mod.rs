@@ -3,6 +3,7 @@
 mod faults;
 mod histories;
 mod opening;
+mod presence;
 
 use std::sync::Arc;
 use std::time::Duration;

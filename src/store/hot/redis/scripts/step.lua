@@ -1,8 +1,8 @@
 -- One room's step: contribute, append, read. Everything is checked before the first write. Answers 0: missing; 1: overflow, nothing
 -- applied; else where the item stands.
--- KEYS: item, dirty, comments, events.
--- ARGV: id, writer ('': no add), prev, op, epoch and number of the last known event ('': none), events to keep, then by number:
--- increments (counter, n), comments (number, id, text), tag of the comments event, events (tag, text).
+-- KEYS: item, dirty, comments, events, presence.
+-- ARGV: id, writer ('': no add), prev, op, epoch and number of the last known event ('': none), events to keep, node, its people ('': not
+-- told), how long they last in ms, then by number: increments (counter, n), comments (number, id, text), tag of the comments event, events (tag, text).
 
 local next_arg = 0
 local function take()
@@ -14,6 +14,7 @@ local held, there = read(KEYS[1])
 if not there then return 0 end
 local id, writer, prev, op = take(), take(), take(), take()
 local known_epoch, known_seq, keep = take(), take(), tonumber(take())
+local node, people, lasts_ms = take(), take(), tonumber(take())
 local at = held['w:' .. writer] or '0'
 local taken = writer ~= '' and at == prev and below(at, op)
 
@@ -97,4 +98,6 @@ local wanted = keep
 if known_epoch == held.epoch and tonumber(known_seq) <= seq then wanted = seq - tonumber(known_seq) end
 local events = {}
 if wanted > 0 and seq > 0 then events = redis.call('LRANGE', KEYS[4], -wanted, -1) end
-return { at, held['folded:' .. writer] or '0', held.fold, held.epoch, held.seq, totals, events }
+
+local elsewhere = presence(KEYS[5], node, people, lasts_ms)
+return { at, held['folded:' .. writer] or '0', held.fold, held.epoch, held.seq, totals, events, elsewhere }
