@@ -18,7 +18,7 @@ pub(super) struct Flags {
     /// Folder of the embedded stores and of the development key [default: heartline-data]
     #[arg(long, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
-    /// Redis as the hot store, redis://[USER:PASSWORD@]HOST[:PORT]; together with --mongodb-url [default: embedded]
+    /// Redis as the hot store, redis[s]://[USER:PASSWORD@]HOST[:PORT][/DB]; together with --mongodb-url [default: embedded]
     #[arg(long, value_name = "URL")]
     pub redis_url: Option<String>,
     /// MongoDB as the durable store, mongodb://[USER:PASSWORD@]HOST[:PORT]/DATABASE; together with --redis-url [default: embedded]

@@ -7,7 +7,7 @@ use super::error::ConfigError;
 /// The distributed stores, if they are used; only together: one alone would promise less than either pair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoresConfig {
-    /// `redis://`.
+    /// `redis://`, or `rediss://` for TLS.
     pub redis_url: StoreUrl,
     /// `mongodb://`, with the database's name.
     pub mongodb_url: StoreUrl,
@@ -22,8 +22,8 @@ impl StoresConfig {
         match (redis_url, mongodb_url) {
             (None, None) => Ok(None),
             (Some(redis), Some(mongodb)) => Ok(Some(Self {
-                redis_url: url("redis_url", redis, "redis://")?,
-                mongodb_url: url("mongodb_url", mongodb, "mongodb://")?,
+                redis_url: url("redis_url", redis, &["redis://", "rediss://"])?,
+                mongodb_url: url("mongodb_url", mongodb, &["mongodb://"])?,
             })),
             (Some(_), None) => Err(ConfigError::bad("mongodb_url", "is needed beside --redis-url")),
             (None, Some(_)) => Err(ConfigError::bad("redis_url", "is needed beside --mongodb-url")),
@@ -31,11 +31,18 @@ impl StoresConfig {
     }
 }
 
-fn url(field: &str, text: String, scheme: &str) -> Result<StoreUrl, ConfigError> {
-    if text.starts_with(scheme) {
+fn url(field: &str, text: String, schemes: &[&str]) -> Result<StoreUrl, ConfigError> {
+    if text.starts_with("mongodb+srv://") {
+        // Its look-up needs a resolver of its own, which is larger than the rest of the driver.
+        return Err(ConfigError::bad(
+            field,
+            "mongodb+srv:// is not in this build; name the hosts: mongodb://HOST,HOST/DATABASE?replicaSet=NAME&tls=true",
+        ));
+    }
+    if schemes.iter().any(|scheme| text.starts_with(scheme)) {
         Ok(StoreUrl(text))
     } else {
-        Err(ConfigError::bad(field, format!("does not begin with {scheme}")))
+        Err(ConfigError::bad(field, format!("does not begin with {}", schemes.join(" or "))))
     }
 }
 
@@ -72,7 +79,7 @@ mod tests {
 
     #[test]
     fn a_password_is_not_shown() {
-        let url = url("redis_url", "redis://ann:secret@host:6379/0".to_owned(), "redis://").unwrap();
+        let url = url("redis_url", "redis://ann:secret@host:6379/0".to_owned(), &["redis://"]).unwrap();
         assert_eq!(format!("{url} {url:?}"), "redis://…@host:6379/0 redis://…@host:6379/0");
     }
 
@@ -83,6 +90,9 @@ mod tests {
         };
         assert_eq!(validate(None, None), Ok(None));
         assert!(validate(Some("redis://h"), Some("mongodb://h/db")).is_ok_and(|stores| stores.is_some()));
+        assert!(validate(Some("rediss://h"), Some("mongodb://h/db")).is_ok_and(|stores| stores.is_some()));
+        let srv = validate(Some("redis://h"), Some("mongodb+srv://h/db")).unwrap_err();
+        assert!(srv.contains("mongodb_url") && srv.contains("name the hosts"), "{srv}");
         assert!(validate(Some("redis://h"), None).is_err_and(|why| why.contains("mongodb_url")));
         assert!(validate(None, Some("mongodb://h/db")).is_err_and(|why| why.contains("redis_url")));
         assert!(validate(Some("http://h"), Some("mongodb://h/db")).is_err_and(|why| why.contains("redis_url")));

@@ -18,4 +18,5 @@ mod rest;
 mod room;
 #[cfg(all(test_redis, test_mongodb))]
 mod strategies;
+mod stores_start;
 mod support;

@@ -17,21 +17,27 @@ pub struct Process {
 impl Process {
     /// Starts it on a data folder and waits until it is ready.
     pub fn start(folder: &Path, args: &[&str]) -> Self {
-        Self::spawn(folder, args, "error", Stdio::inherit())
+        Self::spawn(folder, args, &[], "error", Stdio::inherit())
     }
 
     /// The same with its log, from `info` on, in a file.
     pub fn start_logging(folder: &Path, args: &[&str], log: &Path) -> Self {
         let log = std::fs::File::create(log).unwrap();
-        Self::spawn(folder, args, "info", Stdio::from(log))
+        Self::spawn(folder, args, &[], "info", Stdio::from(log))
     }
 
-    fn spawn(folder: &Path, args: &[&str], log_level: &str, log: Stdio) -> Self {
+    /// The same with these in its environment.
+    pub fn start_with(folder: &Path, args: &[&str], env: &[(&str, &Path)]) -> Self {
+        Self::spawn(folder, args, env, "error", Stdio::inherit())
+    }
+
+    fn spawn(folder: &Path, args: &[&str], env: &[(&str, &Path)], log_level: &str, log: Stdio) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_heartline"))
             .args(["--listen", "127.0.0.1:0", "--data-dir"])
             .arg(folder)
             .args(args)
             .args(["--log-level", log_level])
+            .envs(env.iter().copied())
             .stdout(Stdio::piped())
             .stderr(log)
             .spawn()

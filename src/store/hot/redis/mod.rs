@@ -43,7 +43,7 @@ const WAITING_MAX: usize = 16_384;
 /// What the store needs to know.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// `redis://[user][:password]@host[:port][/db]`.
+    /// `redis://[user][:password]@host[:port][/db]`; `rediss://` for TLS, trusted as the system trusts (or `SSL_CERT_FILE` says).
     pub url: String,
     /// What all keys begin with, for several installations on one Redis; no braces. Empty: nothing.
     pub space: String,
