@@ -16,7 +16,7 @@ mod neighbours;
 mod realign;
 mod rest;
 mod room;
+mod stores_start;
 #[cfg(all(test_redis, test_mongodb))]
 mod strategies;
-mod stores_start;
 mod support;
