@@ -69,7 +69,8 @@ impl<P: Pair> History<P> {
         for _ in 0..EXCHANGES_MAX {
             let Some(add) = offer.take() else { return };
             note!(self, "{} adds {}..{} {:?}", name(add.writer), add.prev, add.op, add.increments);
-            let step = Step { item: self.item.clone(), add: Some(add), events: Vec::new(), after: None };
+            let step =
+                Step { item: self.item.clone(), add: Some(add), events: Vec::new(), after: None, watching: None };
             let standing = self.pair.hot().step(step).await;
             self.pair.keep().await;
             let Ok(standing) = standing.inspect_err(|error| note!(self, "    {error}")) else { return };

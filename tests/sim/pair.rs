@@ -124,6 +124,10 @@ impl HotStore for SharedHot {
         Ok(self.0.lock().audit())
     }
 
+    async fn base(&self, _: &ItemId) -> Result<Option<Document>, HotError> {
+        Err(HotError::Unavailable("no history realigns".to_owned()))
+    }
+
     async fn let_go(&self, _: &ItemId) -> Result<bool, HotError> {
         let mut hot = self.0.lock();
         Ok(hot.audit().is_some() && hot.let_go())

@@ -11,15 +11,14 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use serde::Serialize;
 
-use crate::fanout::{self, FanoutConfig, FanoutReport, Server};
+use crate::fanout::{self, FanoutConfig, FanoutReport};
+use crate::process::Server;
 use crate::replay::{self, ReplayConfig, ReplayReport};
 use crate::report::Violations;
 use crate::storm::{self, StormConfig, StormReport};
-use crate::target::{NotAllowed, Target, allow};
+use crate::target::{Target, allow};
 use crate::trace::{self, Shape};
 
-/// Ticks a second of the servers of storm and replay: the default tick.
-const HZ: u32 = 10;
 /// A shorter window has so few frames that their number does not fit the plan.
 const WINDOW_MIN: Duration = Duration::from_secs(2);
 /// The seed of the replayed show.
@@ -99,9 +98,8 @@ async fn on_server<T, F: Future<Output = Result<T>>>(
     servers: &mut Violations,
     run: impl FnOnce(Target) -> F,
 ) -> Result<T> {
-    let mut server = Server::start(binary, HZ)?;
-    let target = format!("http://127.0.0.1:{}", server.port).parse().map_err(|why| NotAllowed(format!("{why}")))?;
-    let report = run(target).await;
+    let mut server = Server::start(binary, &[])?;
+    let report = run(server.target()?).await;
     servers.check("server", server.stop());
     report
 }

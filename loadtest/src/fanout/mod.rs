@@ -17,7 +17,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
-pub(crate) use child::Server;
 pub use report::{FanoutReport, Window};
 
 use crate::process::Server;

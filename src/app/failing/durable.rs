@@ -55,6 +55,10 @@ impl DurableStore for FailingDurable {
         self.trap.around(FailStep::Apply, self.inner.apply(flights), some).await
     }
 
+    async fn replace_document(&self, item: &ItemId, fold: u64, with: &Document) -> Result<bool, DurableError> {
+        self.inner.replace_document(item, fold, with).await
+    }
+
     async fn comments(
         &self,
         item: &ItemId,

@@ -60,6 +60,18 @@ impl HotStore for FailingHot {
         self.inner.audit(item).await
     }
 
+    async fn base(&self, item: &ItemId) -> Result<Option<Document>, HotError> {
+        self.inner.base(item).await
+    }
+
+    fn shared(&self) -> bool {
+        self.inner.shared()
+    }
+
+    async fn viewers(&self, item: &ItemId) -> Result<u64, HotError> {
+        self.inner.viewers(item).await
+    }
+
     async fn let_go(&self, item: &ItemId) -> Result<bool, HotError> {
         self.inner.let_go(item).await
     }
