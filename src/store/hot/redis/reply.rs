@@ -86,7 +86,7 @@ pub(super) fn audit(reply: Value) -> Read<Option<Audit>> {
 /// Of an item's whole hash.
 pub(super) fn base(reply: Value) -> Read<Option<Document>> {
     let held = Held::of(reply)?;
-    Ok(held.there.then(|| Document { totals: held.base, fold: held.fold, folded: held.folded }))
+    Ok(held.there.then_some(Document { totals: held.base, fold: held.fold, folded: held.folded }))
 }
 
 /// Of a whole write-ahead.
