@@ -81,7 +81,8 @@ impl Process {
         }
     }
 
-    fn await_end(&mut self) -> Option<ExitStatus> {
+    /// Waits until it ends by itself, for a bounded time; `None`: it has not.
+    pub fn await_end(&mut self) -> Option<ExitStatus> {
         let deadline = Instant::now() + STOP_MAX;
         loop {
             let ended = self.child.try_wait().ok().flatten();

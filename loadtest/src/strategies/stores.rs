@@ -105,8 +105,23 @@ pub struct Mongo {
     /// With the database.
     pub url: String,
     database: Database,
-    /// The server, if it is this run's own, and what holds it.
-    _service: Option<(Process, ChildStdin)>,
+    /// The server, if it is this run's own.
+    _service: Option<Service>,
+}
+
+/// The MongoDB of the tests. What runs it ends it, folder and all, when its standard input is closed; killed, it could not.
+#[derive(Debug)]
+struct Service {
+    process: Process,
+    input: Option<ChildStdin>,
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        drop(self.input.take());
+        // What has not ended by then is killed with the process.
+        let _ = self.process.await_end();
+    }
 }
 
 impl Mongo {
@@ -153,12 +168,13 @@ impl Mongo {
     }
 }
 
-fn start_service() -> Result<(String, (Process, ChildStdin))> {
+fn start_service() -> Result<(String, Service)> {
     let mut process = Process::start(Command::new(MONGODB).stdin(Stdio::piped()))?;
-    let input = process.take_input().context("no standard input")?;
+    let input = Some(process.take_input().context("no standard input")?);
+    let service = Service { process, input };
     let is_url = |line: &str| line.starts_with("mongodb://").then(|| line.trim().to_owned());
-    let url = process.await_line(MONGODB_READY_MAX, is_url).context("the MongoDB of the tests")?;
-    Ok((url, (process, input)))
+    let url = service.process.await_line(MONGODB_READY_MAX, is_url).context("the MongoDB of the tests")?;
+    Ok((url, service))
 }
 
 /// Makes a fresh `mongod` the replica set that it was started as, and waits until it is its primary.
