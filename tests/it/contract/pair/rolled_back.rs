@@ -1,6 +1,6 @@
 //! A whole Redis set back under everybody: killed, and started from an older dump.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use heartline::store::durable::DurableStore;
@@ -15,7 +15,7 @@ use tokio::time::{interval, timeout};
 use super::{dump, durable};
 use crate::contract::redis::{open, settings};
 use crate::contract::support::item;
-use crate::histories::{History, Pair};
+use crate::histories::{History, Pair, Told};
 use crate::support::PATIENCE;
 use crate::support::redis::RedisServer;
 use crate::support::soak::rounds;
@@ -56,7 +56,8 @@ impl Pair for Served<'_> {
 }
 
 /// Moves on until Redis has been set back, and somewhat longer.
-async fn live(mut history: History<Served<'_>>, moved: &watch::Sender<u64>, is_back: watch::Receiver<bool>) {
+async fn live(served: Served<'_>, seed: u64, moved: &watch::Sender<u64>, is_back: watch::Receiver<bool>) {
+    let mut history = History::new(served, item(&format!("rolled-back-{seed}")), seed, true);
     let mut tick = interval(TICK);
     let mut after = 0;
     while after < MOVES_AFTER {
@@ -66,8 +67,8 @@ async fn live(mut history: History<Served<'_>>, moved: &watch::Sender<u64>, is_b
         after += u64::from(*is_back.borrow());
     }
     history.hot_lost = true;
-    let told = history.end().await;
-    assert!(told.faults.is_empty(), "{}\n{:?}", told.log.unwrap_or_default().join("\n"), told.faults);
+    let Told { faults, log, .. } = history.end().await;
+    assert!(faults.is_empty(), "{}\nseed {seed}: {faults:?}", log.unwrap_or_default().join("\n"));
 }
 
 /// Dumps, kills and starts anew, each at its own number of moves; what was done in between is gone.
@@ -108,17 +109,16 @@ async fn a_redis_that_comes_back_from_an_older_dump_loses_and_doubles_nothing() 
     let (durable, mut rng) = (durable().await, Xoshiro256PlusPlus::seed_from_u64(20_261_130));
     let mut server = RedisServer::start(&[]);
     let hot = open(settings(&server, 1)).await;
-    for round in 0..rounds(ROUNDS.0, ROUNDS.1) {
+    let (rounds, began) = (rounds(ROUNDS.0, ROUNDS.1), Instant::now());
+    for round in 0..rounds {
         let ((moved, moves), (back, is_back)) = (watch::channel(0), watch::channel(false));
-        let histories = (0..ITEMS).map(|n| {
-            let seed = u64::from(round) * ITEMS + n;
-            let pair = Served { hot: &hot, durable: &durable };
-            let history = History::new(pair, item(&format!("rolled-back-{seed}")), seed, true);
-            live(history, &moved, is_back.clone())
-        });
+        let seeds = (0..ITEMS).map(|n| u64::from(round) * ITEMS + n);
+        let served = || Served { hot: &hot, durable: &durable };
+        let histories = seeds.map(|seed| live(served(), seed, &moved, is_back.clone()));
         let striking = set_back(server, &mut rng, moves, back);
         let both = async { tokio::join!(striking, join_all(histories)).0 };
         server = timeout(PATIENCE * 3, both).await.unwrap_or_else(|_| panic!("round {round} does not come to rest"));
     }
+    println!("{rounds} roll-backs under {ITEMS} histories each, {:?}", began.elapsed());
     durable.close().await;
 }
