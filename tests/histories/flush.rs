@@ -64,10 +64,10 @@ impl<P: Pair> History<P> {
             Ask::Apply(flights) => {
                 let items = flights.iter().map(|flight| flight.item.clone()).collect();
                 let applied = self.pair.durable().apply(&flights).await;
-                self.told.see(if applied.as_ref().is_ok_and(|a| a.contains(&Applied::NoMatch)) {
-                    "no match"
-                } else {
-                    "applied"
+                self.told.see(match &applied {
+                    Ok(applied) if applied.contains(&Applied::NoMatch) => "no match",
+                    Ok(_) => "applied",
+                    Err(_) => "an apply failed",
                 });
                 Answer::Applied(items, self.unless_lost(is_lost, applied))
             }
