@@ -36,7 +36,7 @@ fn a_lost_reply_of_the_hot_store_neither_loses_nor_doubles() {
     let proxy = Proxy::start(&pair.redis.address());
     pair.redis_url = format!("redis://{}/", proxy.address());
     let requests = [
-        ("add", called!("numbers.lua", "item.lua", "step.lua")),
+        ("add", called!("numbers.lua", "item.lua", "presence.lua", "step.lua")),
         ("claim", called!("numbers.lua", "item.lua", "claim.lua")),
         ("align", called!("numbers.lua", "item.lua", "align.lua")),
     ];

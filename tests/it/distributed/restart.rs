@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rand::RngExt;
 
-use super::outages::{Show, failures, told};
+use super::outages::Show;
 use super::{FAST, Pair, database_at};
 use crate::support::mongodb_alone::MongoAlone;
 use crate::support::soak::{rounds, seeded};
@@ -38,12 +38,13 @@ fn a_database_that_dies_in_the_middle_of_a_flush_loses_nothing() {
     }
 }
 
-/// Scenario: it dies at any moment, and is away for a while. Method: killed at random moments under load.
+/// Scenario: it dies at any moment, and is away for a while. Method: killed at random moments under load. It may be back before anybody
+/// notices, so what is told of it is the long outage's to check.
 #[test]
 fn a_database_that_is_restarted_under_load_loses_nothing() {
     let (mut pair, mut alone, mut random) = (Pair::fresh(), MongoAlone::start(), seeded());
     pair.mongodb_url = database_at(&alone.address());
-    let (mut server, log) = pair.start_logging(&FAST);
+    let mut server = pair.start(&FAST);
     let mut show = Show::open(&server);
     show.watched(&server, |show| {
         for _ in 0..rounds(2, 20) {
@@ -55,7 +56,5 @@ fn a_database_that_is_restarted_under_load_loses_nothing() {
         }
     });
     show.close(&server);
-    assert!(failures(&server, "durable") > 0.0);
-    told(&log, &["not flushed; stays dirty"]);
     assert_eq!(server.terminate(), Some(0));
 }
