@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::build::BuildError;
 use crate::config::{Config, StoresConfig};
 use crate::protocol::{Counters, ItemId, WriterId};
-use crate::store::durable::DurableStore;
 use crate::store::durable::mongodb::{self, MongoStore};
-use crate::store::durable::sqlite::{SqliteStore, WriteCounts};
+use crate::store::durable::sqlite::SqliteStore;
+use crate::store::durable::{DurableStore, WriteCounts};
 use crate::store::hot::HotStore;
 use crate::store::hot::memory::{self, MemoryHot};
 use crate::store::hot::redis::{self, RedisHot};
@@ -125,7 +125,7 @@ impl Stores {
 }
 
 fn distributed_figures(hot: &Arc<RedisHot>, durable: &Arc<MongoStore>) -> Figures {
-    let writes = |read: fn(&mongodb::WriteCounts) -> u64| -> Read<u64> {
+    let writes = |read: fn(&WriteCounts) -> u64| -> Read<u64> {
         let durable = durable.clone();
         Box::new(move || read(durable.counts()))
     };
@@ -134,8 +134,9 @@ fn distributed_figures(hot: &Arc<RedisHot>, durable: &Arc<MongoStore>) -> Figure
         round_trips: Box::new(move || trips.round_trips()),
         unflushed: None,
         writes: vec![
-            ("fold", writes(mongodb::WriteCounts::fold)),
-            ("comments", writes(mongodb::WriteCounts::comments)),
+            ("fold", writes(WriteCounts::fold)),
+            ("comments", writes(WriteCounts::comments)),
+            ("likes", writes(WriteCounts::likes)),
         ],
         failures: vec![
             ("hot", Box::new(move || failing_hot.failures())),
@@ -156,6 +157,7 @@ fn embedded_figures(hot: &Arc<MemoryHot>, sqlite: &Arc<SqliteStore>) -> Figures 
         writes: vec![
             ("fold", writes(WriteCounts::fold)),
             ("comments", writes(WriteCounts::comments)),
+            ("likes", writes(WriteCounts::likes)),
             ("log", writes(WriteCounts::log)),
         ],
         failures: Vec::new(),

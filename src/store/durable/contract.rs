@@ -97,6 +97,15 @@ pub trait DurableStore: Send + Sync + 'static {
     /// An item's record.
     async fn item(&self, item: &ItemId) -> Result<Option<ItemView>, DurableError>;
 
+    /// The records of these items, in any order; unknown ones are left out. One query, where the store can.
+    async fn items_named(&self, items: &[ItemId]) -> Result<Vec<ItemView>, DurableError> {
+        let mut named = Vec::new();
+        for item in items {
+            named.extend(self.item(item).await?);
+        }
+        Ok(named)
+    }
+
     /// The final totals that [`ItemChange::End`] stored; `None` unless ended.
     async fn final_totals(&self, item: &ItemId) -> Result<Option<Counters>, DurableError>;
 
@@ -110,6 +119,15 @@ pub trait DurableStore: Send + Sync + 'static {
 
     /// The item's folded counts, read with majority; the default one if it was never folded.
     async fn document(&self, item: &ItemId) -> Result<Document, DurableError>;
+
+    /// Each item's folded counts, in the order asked, as [`DurableStore::document`] answers one. One query, where the store can.
+    async fn documents(&self, items: &[ItemId]) -> Result<Vec<Document>, DurableError> {
+        let mut documents = Vec::new();
+        for item in items {
+            documents.push(self.document(item).await?);
+        }
+        Ok(documents)
+    }
 
     /// Inserts comments of one item by their own ids, unordered: one that is there already is a success, one that the store refuses
     /// is set aside. One statement, durable when answered.

@@ -6,6 +6,7 @@
 mod durable;
 mod hot;
 mod kill;
+mod likes;
 mod memory;
 #[cfg(test_mongodb)]
 mod mongodb;

@@ -14,6 +14,7 @@ use mongodb::bson::{Document as Stored, doc};
 use uuid::Uuid;
 
 use super::open::{MAJORITY_TIMEOUT, Tables};
+use super::reply::{DUPLICATE_KEY, acknowledged, entries, unexpected};
 use super::value::{
     counters, from_counters, from_uuid, from_vector, integer, is_duplicate, signed, text, unsigned, uuid, vector,
 };
@@ -23,7 +24,6 @@ use crate::store::hot::Flight;
 
 /// Flights of one command: with vectors of a hundred writers it is 2.5 MB, of 16 MiB that a command may have.
 pub(super) const BULK_FLIGHTS_MAX: usize = 500;
-const DUPLICATE_KEY: i64 = 11_000;
 
 /// What each flight of a bulk came to; one whose sum would leave 64 bits is an error of its own, the others stand.
 type Outcomes = Vec<Result<Applied, DurableError>>;
@@ -36,8 +36,23 @@ pub(super) async fn document(tables: &Tables, item: &ItemId, alone: bool) -> Res
     if alone {
         prove(tables, item).await?;
     }
-    let (totals, folded) = (counters(&stored, "totals")?, vector(&stored, "folded")?);
-    Ok(Document { totals, fold: unsigned(&stored, "fold")?, folded })
+    read(&stored)
+}
+
+/// In the order asked; to be shown, not to be aligned with.
+pub(super) async fn documents(tables: &Tables, items: &[ItemId]) -> Result<Vec<Document>, DurableError> {
+    let ids: Vec<&str> = items.iter().map(ItemId::as_str).collect();
+    let stored: Vec<Stored> = tables.documents.find(doc! { "_id": { "$in": ids } }).await?.try_collect().await?;
+    let mut found = HashMap::new();
+    for document in stored {
+        found.insert(text(&document, "_id")?, read(&document)?);
+    }
+    Ok(items.iter().map(|item| found.remove(item.as_str()).unwrap_or_default()).collect())
+}
+
+fn read(stored: &Stored) -> Result<Document, DurableError> {
+    let (totals, folded) = (counters(stored, "totals")?, vector(stored, "folded")?);
+    Ok(Document { totals, fold: unsigned(stored, "fold")?, folded })
 }
 
 /// A server without a set shows writes that are not on its disk yet, majority or not. An item that was aligned with one of those would
@@ -112,9 +127,7 @@ enum Told {
 /// Reads the reply of an `update` command. A write that the majority has not acknowledged is an error of the whole bulk, though
 /// it may well stand: asked again, it does not match.
 fn tell(reply: &Stored, flights: &[Flight]) -> Result<Vec<Told>, DurableError> {
-    if let Ok(error) = reply.get_document("writeConcernError") {
-        return Err(DurableError(format!("not acknowledged by the majority: {error}")));
-    }
+    acknowledged(reply)?;
     let mut told = vec![Told::Nothing; flights.len()];
     let upserted = entries(reply, "upserted")?;
     let matched = unsigned(reply, "n")?.saturating_sub(upserted.len() as u64);
@@ -134,21 +147,6 @@ fn tell(reply: &Stored, flights: &[Flight]) -> Result<Vec<Told>, DurableError> {
         open.into_iter().for_each(|told| *told = Told::Applied(applied));
     }
     Ok(told)
-}
-
-/// The entries of a list in the reply, each with the statement that it is about.
-fn entries<'a>(reply: &'a Stored, list: &str) -> Result<Vec<(usize, &'a Stored)>, DurableError> {
-    let Some(list_of) = reply.get(list) else { return Ok(Vec::new()) };
-    let documents = list_of.as_array().ok_or_else(|| unexpected(list))?.iter().map(|entry| {
-        let entry = entry.as_document().ok_or_else(|| unexpected(list))?;
-        let index = usize::try_from(integer(entry, "index")?).map_err(|_| unexpected(list))?;
-        Ok((index, entry))
-    });
-    documents.collect()
-}
-
-fn unexpected(part: &str) -> DurableError {
-    DurableError(format!("{part} of the server's reply makes no sense"))
 }
 
 /// Folds of the documents that carry the mark.

@@ -71,6 +71,12 @@ pub(super) async fn one(tables: &Tables, item: &ItemId) -> Result<Option<ItemVie
     tables.items.find_one(by_id(item)).await?.map(to_view).transpose()
 }
 
+pub(super) async fn named(tables: &Tables, items: &[ItemId]) -> Result<Vec<ItemView>, DurableError> {
+    let ids: Vec<&str> = items.iter().map(ItemId::as_str).collect();
+    let found: Vec<Document> = tables.items.find(doc! { "_id": { "$in": ids } }).await?.try_collect().await?;
+    found.into_iter().map(to_view).collect()
+}
+
 pub(super) async fn final_totals(tables: &Tables, item: &ItemId) -> Result<Option<Counters>, DurableError> {
     let found = tables.items.find_one(by_id(item)).await?;
     let ended = found.filter(|stored| stored.contains_key("final"));

@@ -1,8 +1,9 @@
 //! The durable store of more than one process: collections of a MongoDB, be it one server, a replica set or a sharded cluster.
 //!
 //! Everything answered is acknowledged by a majority with its journal, everything read is read from the primary and majority
-//! committed ([`open`]); where a server stands alone, documents are proved to be on its disk instead ([`folds`]). Work runs on the runtime that opened the store, whoever asks, in bounded number and bounded time
-//! ([`gate`]). Statements live beside what they are about: [`items`], [`folds`], [`comments`].
+//! committed ([`open`]); where a server stands alone, documents are proved to be on its disk instead ([`folds`]). Work runs on the
+//! runtime that opened the store, whoever asks, in bounded number and bounded time ([`gate`]). Statements live beside what they are
+//! about: [`items`], [`folds`], [`comments`], [`likes`].
 //!
 //! The log of contributions is not here: it belongs to the embedded hot store.
 
@@ -10,19 +11,22 @@ mod comments;
 mod folds;
 mod gate;
 mod items;
+mod likes;
 mod open;
+mod reply;
 mod value;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use mongodb::Client;
 
-use crate::protocol::{Comment, CommentId, Counters, ItemId, ItemState, ItemView};
+use crate::protocol::{Comment, CommentId, Counters, ItemId, ItemState, ItemView, UserId};
 use crate::store::durable::contract::{
     Applied, CommentCursor, Document, DurableError, DurableStore, Inserted, ItemChange, ItemPage,
 };
+use crate::store::durable::counts::WriteCounts;
+use crate::store::durable::likes::{BatchId, LikeBatch, LikeStore, Liker, Liking};
 use crate::store::hot::Flight;
 
 use gate::Gate;
@@ -36,25 +40,6 @@ pub struct MongoStore {
     tables: Tables,
     deployment: Deployment,
     counts: Arc<WriteCounts>,
-}
-
-/// Statements that the server took, per kind of `heartline_durable_writes_total`.
-#[derive(Debug, Default)]
-pub struct WriteCounts {
-    fold: AtomicU64,
-    comments: AtomicU64,
-}
-
-impl WriteCounts {
-    /// Flights: one statement each.
-    pub fn fold(&self) -> u64 {
-        self.fold.load(Ordering::Relaxed)
-    }
-
-    /// Inserts of one item's comments.
-    pub fn comments(&self) -> u64 {
-        self.comments.load(Ordering::Relaxed)
-    }
 }
 
 impl MongoStore {
@@ -99,6 +84,11 @@ impl DurableStore for MongoStore {
         self.gate.run(async move { items::one(&tables, &item).await }).await
     }
 
+    async fn items_named(&self, items: &[ItemId]) -> Result<Vec<ItemView>, DurableError> {
+        let (tables, items) = (self.tables.clone(), items.to_vec());
+        self.gate.run(async move { items::named(&tables, &items).await }).await
+    }
+
     async fn final_totals(&self, item: &ItemId) -> Result<Option<Counters>, DurableError> {
         let (tables, item) = (self.tables.clone(), item.clone());
         self.gate.run(async move { items::final_totals(&tables, &item).await }).await
@@ -119,6 +109,11 @@ impl DurableStore for MongoStore {
         self.gate.run(async move { folds::document(&tables, &item, alone).await }).await
     }
 
+    async fn documents(&self, items: &[ItemId]) -> Result<Vec<Document>, DurableError> {
+        let (tables, items) = (self.tables.clone(), items.to_vec());
+        self.gate.run(async move { folds::documents(&tables, &items).await }).await
+    }
+
     async fn insert_comments(&self, item: &ItemId, comments: &[Comment]) -> Result<Inserted, DurableError> {
         if comments.is_empty() {
             return Ok(Inserted::default());
@@ -127,7 +122,7 @@ impl DurableStore for MongoStore {
         let counts = self.counts.clone();
         let inserting = async move {
             let inserted = comments::insert(&tables, &item, &comments).await?;
-            counts.comments.fetch_add(1, Ordering::Relaxed);
+            counts.add_comments();
             Ok(inserted)
         };
         self.gate.run(inserting).await
@@ -139,7 +134,7 @@ impl DurableStore for MongoStore {
             let (tables, bulk, counts) = (self.tables.clone(), bulk.to_vec(), self.counts.clone());
             let applying = async move {
                 let told = folds::apply(&tables, &bulk).await?;
-                counts.fold.fetch_add(bulk.len() as u64, Ordering::Relaxed);
+                counts.add_fold(bulk.len());
                 Ok(told)
             };
             outcomes.extend(self.gate.run(applying).await?);
@@ -152,7 +147,7 @@ impl DurableStore for MongoStore {
         let counts = self.counts.clone();
         let replacing = async move {
             let replaced = folds::replace(&tables, &item, fold, &with).await?;
-            counts.fold.fetch_add(1, Ordering::Relaxed);
+            counts.add_fold(1);
             Ok(replaced)
         };
         self.gate.run(replacing).await
@@ -176,5 +171,55 @@ impl DurableStore for MongoStore {
     async fn close(&self) {
         self.gate.close().await;
         self.client.clone().shutdown().immediate(true).await;
+    }
+}
+
+#[async_trait]
+impl LikeStore for MongoStore {
+    async fn like(&self, batch: &LikeBatch) -> Result<Vec<bool>, DurableError> {
+        let mut changed = Vec::with_capacity(batch.commands.len());
+        for commands in batch.commands.chunks(likes::BULK_COMMANDS_MAX) {
+            let bulk = LikeBatch { commands: commands.to_vec(), item: batch.item.clone(), ..*batch };
+            let (tables, counts) = (self.tables.clone(), self.counts.clone());
+            let liking = async move {
+                let told = likes::like(&tables, &bulk).await?;
+                counts.add_likes();
+                Ok(told)
+            };
+            changed.extend(self.gate.run(liking).await?);
+        }
+        Ok(changed)
+    }
+
+    /// The hot store knows who may lack what.
+    async fn settled(&self, _item: &ItemId, _batch: BatchId) {}
+
+    async fn unsettled(&self) -> Result<Vec<ItemId>, DurableError> {
+        Ok(Vec::new())
+    }
+
+    async fn count_likes(&self, item: &ItemId) -> Result<u64, DurableError> {
+        let (tables, item) = (self.tables.clone(), item.clone());
+        self.gate.run(async move { likes::count(&tables, &item).await }).await
+    }
+
+    async fn likers(&self, item: &ItemId, before: Option<&Liker>, limit: usize) -> Result<Vec<Liker>, DurableError> {
+        let (tables, item, before) = (self.tables.clone(), item.clone(), before.cloned());
+        self.gate.run(async move { likes::likers(&tables, &item, before.as_ref(), limit).await }).await
+    }
+
+    async fn likers_among(&self, item: &ItemId, users: &[UserId]) -> Result<Vec<UserId>, DurableError> {
+        let (tables, item, users) = (self.tables.clone(), item.clone(), users.to_vec());
+        self.gate.run(async move { likes::likers_among(&tables, &item, &users).await }).await
+    }
+
+    async fn likings(&self, user: &UserId, before: Option<&Liking>, limit: usize) -> Result<Vec<Liking>, DurableError> {
+        let (tables, user, before) = (self.tables.clone(), user.clone(), before.cloned());
+        self.gate.run(async move { likes::likings(&tables, &user, before.as_ref(), limit).await }).await
+    }
+
+    async fn liked_among(&self, user: &UserId, items: &[ItemId]) -> Result<Vec<ItemId>, DurableError> {
+        let (tables, user, items) = (self.tables.clone(), user.clone(), items.to_vec());
+        self.gate.run(async move { likes::liked_among(&tables, &user, &items).await }).await
     }
 }

@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use mongodb::bson::{Document, doc};
 use mongodb::error::{Error, ErrorKind};
-use mongodb::options::{ClientOptions, ReadConcern, ReadPreference, SelectionCriteria, WriteConcern};
+use mongodb::options::{ClientOptions, IndexOptions, ReadConcern, ReadPreference, SelectionCriteria, WriteConcern};
 use mongodb::{Client, Collection, Database, IndexModel};
 use tokio::time::timeout;
+
+use super::likes::TOMBSTONE_S;
 
 /// Connections per server, and pieces of work at once. A flush is a few bulks, people's reads and writes are the rest; MongoDB
 /// spends a thread and a megabyte on each.
@@ -104,6 +106,7 @@ pub(super) struct Tables {
     pub documents: Collection<Document>,
     pub comments: Collection<Document>,
     pub rejected: Collection<Document>,
+    pub likes: Collection<Document>,
 }
 
 impl Tables {
@@ -113,15 +116,24 @@ impl Tables {
             documents: database.collection("documents"),
             comments: database.collection("comments"),
             rejected: database.collection("rejected_comments"),
+            likes: database.collection("likes"),
             database,
         }
     }
 
-    /// Makes the indexes that are missing: lists of items by state, pages of comments.
+    /// Makes the indexes that are missing: lists of items by state, pages of comments, who likes an item, what somebody likes. The last
+    /// two know likes only; tombstones have one of their own, which takes them away.
     async fn index(&self) -> Result<(), Error> {
         let by = |keys: Document| IndexModel::builder().keys(keys).build();
         self.items.create_index(by(doc! { "state": 1, "_id": 1 })).await?;
         self.comments.create_index(by(doc! { "item": 1, "at": 1, "_id": 1 })).await?;
+        let of = |liked: bool| IndexOptions::builder().partial_filter_expression(doc! { "liked": liked }).build();
+        let facts = |keys, options| IndexModel::builder().keys(keys).options(options).build();
+        self.likes.create_index(facts(doc! { "item": 1, "at": 1, "user": 1 }, of(true))).await?;
+        self.likes.create_index(facts(doc! { "user": 1, "at": 1, "item": 1 }, of(true))).await?;
+        let mut expiring = of(false);
+        expiring.expire_after = Some(Duration::from_secs(TOMBSTONE_S));
+        self.likes.create_index(facts(doc! { "gone": 1 }, expiring)).await?;
         Ok(())
     }
 }

@@ -3,8 +3,8 @@
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
 use uuid::Uuid;
 
-use super::value::{damaged, limit as rows_limit, to_json, uuid};
-use crate::protocol::{Comment, CommentId, ItemId, Millis, UserId};
+use super::value::{limit as rows_limit, to_json, user_id, uuid};
+use crate::protocol::{Comment, CommentId, ItemId, Millis};
 use crate::store::durable::contract::{CommentCursor, Inserted, Rejected};
 
 const COMMENT: &str = "id, user, text, at, name";
@@ -76,10 +76,9 @@ pub(super) fn one(connection: &Connection, item: &ItemId, id: CommentId) -> rusq
 }
 
 fn comment(row: &Row<'_>) -> rusqlite::Result<Comment> {
-    let user = UserId::parse(row.get_ref(1)?.as_str()?);
     Ok(Comment {
         id: CommentId(uuid(row, 0)?),
-        user: user.map_err(|e| damaged(1, rusqlite::types::Type::Text, e))?,
+        user: user_id(row, 1)?,
         text: row.get(2)?,
         at: Millis(row.get(3)?),
         name: row.get(4)?,

@@ -2,33 +2,40 @@
 //!
 //! One thread writes, in groups ([`writer`]); a few connections read, each a consistent snapshot ([`readers`]); the folder belongs
 //! to one process ([`open`]). What is answered is on the disk: WAL with `synchronous=FULL`, one fsync per group. SQL lives beside
-//! what it is about: [`items`], [`folds`], [`comments`], [`log`].
+//! what it is about: [`items`], [`folds`], [`comments`],
+//! [`likes`], [`log`]; the tables themselves in [`schema`].
 
 mod comments;
 mod folds;
 mod items;
+mod likes;
 mod log;
 mod open;
 mod readers;
+mod schema;
 #[cfg(test)]
 mod tests;
 mod value;
 mod writer;
 
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
 
 use async_trait::async_trait;
+use rusqlite::Connection;
 
 use crate::protocol::{Comment, CommentId, Counters, ItemId, ItemState, ItemView};
 use crate::store::durable::contract::{
     Applied, CommentCursor, Document, DurableError, DurableStore, Inserted, ItemChange, ItemPage,
 };
+use crate::store::durable::counts::WriteCounts;
 use crate::store::hot::Flight;
 use crate::store::log::{ContributionLog, LogError, LogRow};
 
-pub use open::{DATABASE_FILE, LOCK_FILE, OpenError, SCHEMA_VERSION};
+use likes::Likes;
+pub use open::{DATABASE_FILE, LOCK_FILE, OpenError};
 use readers::Readers;
+pub use schema::SCHEMA_VERSION;
 use writer::Writer;
 
 /// Flights of one job. Each brings the deletion of its log rows, some fifty per item and flush; a bulk in one piece would keep a
@@ -37,43 +44,25 @@ const JOB_FLIGHTS_MAX: usize = 128;
 
 /// See the module.
 pub struct SqliteStore {
-    writer: Writer,
+    writer: Arc<Writer>,
     readers: Readers,
+    likes: Likes,
     counts: WriteCounts,
-}
-
-/// Statements that reached the disk, per kind of `heartline_durable_writes_total`.
-#[derive(Debug, Default)]
-pub struct WriteCounts {
-    fold: AtomicU64,
-    comments: AtomicU64,
-    log: AtomicU64,
-}
-
-impl WriteCounts {
-    /// Flights: one statement each.
-    pub fn fold(&self) -> u64 {
-        self.fold.load(Ordering::Relaxed)
-    }
-
-    /// Inserts of one item's comments.
-    pub fn comments(&self) -> u64 {
-        self.comments.load(Ordering::Relaxed)
-    }
-
-    /// Appends to the log of contributions.
-    pub fn log(&self) -> u64 {
-        self.log.load(Ordering::Relaxed)
-    }
 }
 
 impl SqliteStore {
     /// Opens the database in a folder, which is made if need be and belongs to this process until the store is closed. Blocks.
     pub fn open(folder: &Path) -> Result<Self, OpenError> {
+        Self::open_with(folder, likes::WAITING_MAX)
+    }
+
+    fn open_with(folder: &Path, likes_waiting_max: usize) -> Result<Self, OpenError> {
         let opened = open::open(folder)?;
+        let likes = likes::Shared::read(&opened.writer, likes_waiting_max)?;
         let readers = Readers::new(opened.readers);
-        let writer = Writer::start(opened.writer, opened.lock).map_err(OpenError::thread)?;
-        Ok(Self { writer, readers, counts: WriteCounts::default() })
+        let writer = Arc::new(Writer::start(opened.writer, opened.lock).map_err(OpenError::thread)?);
+        let likes = Likes::start(likes, writer.clone()).map_err(OpenError::thread)?;
+        Ok(Self { writer, readers, likes, counts: WriteCounts::default() })
     }
 
     /// What was written so far.
@@ -91,6 +80,14 @@ impl DurableStore for SqliteStore {
     async fn item(&self, item: &ItemId) -> Result<Option<ItemView>, DurableError> {
         let item = item.clone();
         self.readers.run(move |connection| items::one(connection, &item)).await
+    }
+
+    async fn items_named(&self, items: &[ItemId]) -> Result<Vec<ItemView>, DurableError> {
+        let named = items.to_vec();
+        let all = move |connection: &Connection| {
+            named.iter().filter_map(|item| items::one(connection, item).transpose()).collect()
+        };
+        self.readers.run(all).await
     }
 
     async fn final_totals(&self, item: &ItemId) -> Result<Option<Counters>, DurableError> {
@@ -113,13 +110,19 @@ impl DurableStore for SqliteStore {
         self.readers.run(move |connection| folds::document(connection, &item)).await
     }
 
+    async fn documents(&self, items: &[ItemId]) -> Result<Vec<Document>, DurableError> {
+        let items = items.to_vec();
+        let all = move |connection: &Connection| items.iter().map(|item| folds::document(connection, item)).collect();
+        self.readers.run(all).await
+    }
+
     async fn insert_comments(&self, item: &ItemId, comments: &[Comment]) -> Result<Inserted, DurableError> {
         if comments.is_empty() {
             return Ok(Inserted::default());
         }
         let (item, comments) = (item.clone(), comments.to_vec());
         let inserted = self.writer.run(move |desk| comments::insert(desk.connection, &item, &comments)).await?;
-        self.counts.comments.fetch_add(1, Ordering::Relaxed);
+        self.counts.add_comments();
         Ok(inserted)
     }
 
@@ -128,7 +131,7 @@ impl DurableStore for SqliteStore {
         for job in flights.chunks(JOB_FLIGHTS_MAX) {
             let flights = job.to_vec();
             outcomes.extend(self.writer.run(move |desk| folds::apply(desk, &flights)).await?);
-            self.counts.fold.fetch_add(job.len() as u64, Ordering::Relaxed);
+            self.counts.add_fold(job.len());
         }
         outcomes.into_iter().collect()
     }
@@ -136,7 +139,7 @@ impl DurableStore for SqliteStore {
     async fn replace_document(&self, item: &ItemId, fold: u64, with: &Document) -> Result<bool, DurableError> {
         let (item, with) = (item.clone(), with.clone());
         let replaced = self.writer.run(move |desk| folds::replace(desk, &item, fold, &with)).await?;
-        self.counts.fold.fetch_add(1, Ordering::Relaxed);
+        self.counts.add_fold(1);
         Ok(replaced)
     }
 
@@ -156,6 +159,7 @@ impl DurableStore for SqliteStore {
     }
 
     async fn close(&self) {
+        self.close_likes().await;
         self.readers.close().await;
         self.writer.close().await;
     }
@@ -165,7 +169,7 @@ impl DurableStore for SqliteStore {
 impl ContributionLog for SqliteStore {
     async fn append(&self, rows: Vec<LogRow>) -> Result<(), LogError> {
         self.writer.run(move |desk| log::append(desk, &rows)).await.map_err(|DurableError(why)| LogError(why))?;
-        self.counts.log.fetch_add(1, Ordering::Relaxed);
+        self.counts.add_log();
         Ok(())
     }
 

@@ -9,22 +9,20 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::protocol::ids::ID_MAX_BYTES;
-use crate::protocol::text::COMMENT_MAX_BYTES;
+use super::schema::{self, SCHEMA_VERSION};
 
 /// The database's name in the data folder.
 pub const DATABASE_FILE: &str = "heartline.db";
 /// The lock's name in the data folder.
 pub const LOCK_FILE: &str = "heartline.lock";
-/// `user_version` of the schema below; raised with each change of it, which then also migrates the older ones.
-pub const SCHEMA_VERSION: i64 = 1;
 /// Connections that read: history and lists for people, documents for rooms and flushes. As many as a small machine has
 /// processors twice over; more only share the disk.
 const READERS: usize = 4;
+/// What the writing connection keeps of the database, in KiB: all pages that one job of a fold of likes changes, in three trees, with
+/// the upper levels of the trees. With SQLite's 2 MiB a job would write its pages out before it commits, and read them again.
+const WRITER_CACHE_KIB: i64 = 32 * 1024;
 /// Prepared statements kept per connection: all that there are, with room for as many again.
 const STATEMENTS_MAX: usize = 64;
-/// Bytes of a display name that a token may give; the doors refuse longer ones.
-const NAME_MAX_BYTES: usize = 800;
 
 /// Why the store could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -93,16 +91,15 @@ fn lock(folder: &Path) -> Result<File, OpenError> {
     }
 }
 
-/// Makes the schema in an empty database; refuses a newer one before anything is written to it.
+/// Brings the schema up to date, in one transaction; refuses a newer one before anything is written to it.
 fn settle_version(connection: &mut Connection) -> Result<(), OpenError> {
     let found = connection.query_row("PRAGMA user_version", (), |row| row.get::<_, i64>(0))?;
     if found > SCHEMA_VERSION {
         return Err(OpenError::Newer { found });
     }
-    if found == 0 {
+    if found < SCHEMA_VERSION {
         let transaction = connection.transaction()?;
-        transaction.execute_batch(&schema())?;
-        transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
+        schema::bring_up(&transaction, found)?;
         transaction.commit()?;
     }
     Ok(())
@@ -114,6 +111,7 @@ fn set_up(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "synchronous", "FULL")?;
     // 64 MiB: what a checkpoint leaves of a WAL that grew while a long read held it up.
     connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
+    connection.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
     Ok(())
 }
@@ -123,69 +121,6 @@ fn reader(path: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, flags)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
     Ok(connection)
-}
-
-/// Counters and vectors are JSON text: exact integers of 64 bits, read and written only by the writer thread, in one transaction with
-/// the check of `fold`. Comments are clustered as they are paged; their item is a number, since it stands in both B-trees of
-/// each. The checks on comments are those of the wire contract, once more, so that what slipped by them is set aside here.
-fn schema() -> String {
-    format!(
-        "
-CREATE TABLE items (
-    item TEXT PRIMARY KEY,
-    title TEXT NOT NULL,
-    state INTEGER NOT NULL CHECK (state IN (0, 1)),
-    reactions TEXT NOT NULL,
-    comments_mode INTEGER NOT NULL CHECK (comments_mode IN (0, 1)),
-    slow_mode_ms INTEGER NOT NULL,
-    started_at INTEGER NOT NULL,
-    ended_at INTEGER,
-    final TEXT,
-    CHECK ((state = 1) = (ended_at IS NOT NULL AND final IS NOT NULL))
-) STRICT, WITHOUT ROWID;
-CREATE INDEX items_by_state ON items (state, item);
-
-CREATE TABLE documents (
-    item TEXT PRIMARY KEY,
-    fold INTEGER NOT NULL,
-    totals TEXT NOT NULL,
-    folded TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE commented (no INTEGER PRIMARY KEY, item TEXT NOT NULL UNIQUE) STRICT;
-
-CREATE TABLE comments (
-    item INTEGER NOT NULL,
-    at INTEGER NOT NULL,
-    id BLOB NOT NULL CONSTRAINT id_is_16_bytes CHECK (length(id) = 16),
-    user TEXT NOT NULL CONSTRAINT user_is_1_to_{ID_MAX_BYTES}_bytes
-        CHECK (octet_length(user) BETWEEN 1 AND {ID_MAX_BYTES}),
-    name TEXT CONSTRAINT name_is_at_most_{NAME_MAX_BYTES}_bytes CHECK (octet_length(name) <= {NAME_MAX_BYTES}),
-    text TEXT NOT NULL CONSTRAINT text_is_1_to_{COMMENT_MAX_BYTES}_bytes
-        CHECK (octet_length(text) BETWEEN 1 AND {COMMENT_MAX_BYTES}),
-    PRIMARY KEY (item, at, id)
-) STRICT, WITHOUT ROWID;
-CREATE UNIQUE INDEX comments_by_id ON comments (item, id);
-
-CREATE TABLE rejected_comments (
-    item TEXT NOT NULL,
-    id BLOB NOT NULL,
-    reason TEXT NOT NULL,
-    comment TEXT NOT NULL,
-    PRIMARY KEY (item, id)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE log (
-    no INTEGER PRIMARY KEY,
-    item TEXT NOT NULL,
-    writer BLOB NOT NULL,
-    prev INTEGER NOT NULL,
-    op INTEGER NOT NULL,
-    increments TEXT NOT NULL,
-    comments TEXT NOT NULL
-) STRICT;
-"
-    )
 }
 
 #[cfg(test)]

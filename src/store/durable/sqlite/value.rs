@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-use crate::protocol::{CommentsMode, ItemId, ItemState};
+use crate::protocol::{CommentsMode, ItemId, ItemState, UserId};
 
 type Column = usize;
 
@@ -36,6 +36,10 @@ pub(super) fn uuid(row: &Row<'_>, column: Column) -> rusqlite::Result<Uuid> {
 
 pub(super) fn item_id(row: &Row<'_>, column: Column) -> rusqlite::Result<ItemId> {
     ItemId::parse(row.get_ref(column)?.as_str()?).map_err(|e| damaged(column, Type::Text, e))
+}
+
+pub(super) fn user_id(row: &Row<'_>, column: Column) -> rusqlite::Result<UserId> {
+    UserId::parse(row.get_ref(column)?.as_str()?).map_err(|e| damaged(column, Type::Text, e))
 }
 
 pub(super) fn damaged(column: Column, found: Type, why: impl std::error::Error + Send + Sync + 'static) -> Error {

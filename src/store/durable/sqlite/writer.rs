@@ -56,18 +56,41 @@ impl Writer {
         T: Send + 'static,
         F: FnOnce(&mut Desk<'_>) -> rusqlite::Result<T> + Send + 'static,
     {
-        let closed = || DurableError("the store is closed".to_owned());
-        let (answer, answered) = oneshot::channel();
-        let job: Job = Box::new(move |desk| {
-            let outcome = in_savepoint(desk, work);
-            Box::new(move |committed: Result<(), DurableError>| {
-                // Who waited may have given up; what was written stays written.
-                let _ = answer.send(outcome.and_then(|value| committed.map(|()| value)));
-            })
-        });
-        let jobs = self.jobs.lock().clone().ok_or_else(closed)?;
-        jobs.send(job).await.map_err(|_| closed())?;
+        self.run_then(work, |_| ()).await
+    }
+
+    /// The same; when it is durable, `then` is called on the writer thread, in the order of the jobs, whether the caller still waits
+    /// or not. Otherwise it is dropped.
+    pub async fn run_then<T, F, G>(&self, work: F, then: G) -> Result<T, DurableError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Desk<'_>) -> rusqlite::Result<T> + Send + 'static,
+        G: FnOnce(&T) + Send + 'static,
+    {
+        let (job, answered) = job(work, then);
+        self.jobs()?.send(job).await.map_err(|_| closed())?;
         answered.await.map_err(|_| closed())?
+    }
+
+    /// The same, for a thread of its own.
+    pub fn run_blocking<T, F>(&self, work: F) -> Result<T, DurableError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Desk<'_>) -> rusqlite::Result<T> + Send + 'static,
+    {
+        let (job, answered) = job(work, |_| ());
+        self.jobs()?.blocking_send(job).map_err(|_| closed())?;
+        answered.blocking_recv().map_err(|_| closed())?
+    }
+
+    /// Jobs that the thread has not taken.
+    #[cfg(test)]
+    pub fn waiting(&self) -> usize {
+        self.jobs.lock().as_ref().map_or(0, |jobs| WAITING_MAX - jobs.capacity())
+    }
+
+    fn jobs(&self) -> Result<mpsc::Sender<Job>, DurableError> {
+        self.jobs.lock().clone().ok_or_else(closed)
     }
 
     /// Takes no more jobs and waits until those that were taken are done and the database is closed.
@@ -76,6 +99,31 @@ impl Writer {
         // An error means that the thread is gone, which is what is waited for.
         let _ = self.ended.clone().wait_for(|ended| *ended).await;
     }
+}
+
+fn closed() -> DurableError {
+    DurableError("the store is closed".to_owned())
+}
+
+fn job<T, F, G>(work: F, then: G) -> (Job, oneshot::Receiver<Result<T, DurableError>>)
+where
+    T: Send + 'static,
+    F: FnOnce(&mut Desk<'_>) -> rusqlite::Result<T> + Send + 'static,
+    G: FnOnce(&T) + Send + 'static,
+{
+    let (answer, answered) = oneshot::channel();
+    let job: Job = Box::new(move |desk| {
+        let outcome = in_savepoint(desk, work);
+        Box::new(move |committed: Result<(), DurableError>| {
+            let outcome = outcome.and_then(|value| committed.map(|()| value));
+            if let Ok(value) = &outcome {
+                then(value);
+            }
+            // Who waited may have given up; what was written stays written.
+            let _ = answer.send(outcome);
+        })
+    });
+    (job, answered)
 }
 
 impl Drop for Writer {

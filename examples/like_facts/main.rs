@@ -1,0 +1,188 @@
+//! How many likes the durable stores take: facts committed, all indexes, one item or several.
+//!
+//! `like_facts [--people N] [--seconds N] [--batch N] [--items N] [--mongodb-url URL]`: everybody likes once (*fill*), then random people
+//! like and unlike by turns for the given time (*sustain*), each item's batches one after the other, items at once. What was answered is
+//! added up, and must be what the store counts. Embedded in a temporary folder, unless a MongoDB is named, in a database of its own.
+// The figures on standard output are this program's purpose.
+#![allow(clippy::print_stdout)]
+
+mod report;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+use clap::Parser;
+use futures_util::future::try_join_all;
+use heartline::protocol::{ItemId, Millis, UserId, WriterId};
+use heartline::store::durable::mongodb::{MongoStore, Settings};
+use heartline::store::durable::sqlite::SqliteStore;
+use heartline::store::durable::{BatchId, DurableStore, LikeBatch, LikeCommand, LikeStore};
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::{RngExt, SeedableRng};
+use report::{Clocks, mongodb_size, sqlite_size, tell};
+use uuid::Uuid;
+
+/// Items that one reader asks about at once: a page.
+const PAGE: usize = 50;
+
+#[derive(Parser)]
+struct Arguments {
+    #[arg(long, default_value_t = 1_000_000)]
+    people: usize,
+    #[arg(long, default_value_t = 60)]
+    seconds: u64,
+    #[arg(long, default_value_t = 4_000)]
+    batch: usize,
+    #[arg(long, default_value_t = 1)]
+    items: usize,
+    #[arg(long)]
+    mongodb_url: Option<String>,
+}
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let arguments = Arguments::parse();
+    let folder = tempfile::tempdir()?;
+    if let Some(url) = &arguments.mongodb_url {
+        let database = format!("heartline_bench_{}", Uuid::new_v4().simple());
+        let settings = Settings { url: url.clone(), database: Some(database.clone()) };
+        let store = Arc::new(MongoStore::open(&settings).await?);
+        run(&arguments, store.clone()).await?;
+        store.close().await;
+        return mongodb_size(url, &database, arguments.people * arguments.items).await;
+    }
+    let store = Arc::new(SqliteStore::open(folder.path())?);
+    run(&arguments, store.clone()).await?;
+    store.close().await;
+    sqlite_size(folder.path())
+}
+
+async fn run(arguments: &Arguments, store: Arc<dyn LikeStore>) -> anyhow::Result<()> {
+    let people: Arc<Vec<UserId>> = Arc::new((0..arguments.people).map(name).collect::<Result<_, _>>()?);
+    let mut givers = Vec::new();
+    for n in 0..arguments.items {
+        let rng = Xoshiro256PlusPlus::seed_from_u64(n as u64);
+        let item = ItemId::parse(&format!("item-{n}"))?;
+        let (store, people) = (store.clone(), people.clone());
+        givers.push(Giver {
+            store,
+            people,
+            item,
+            rng,
+            number: 0,
+            likes: 0,
+            batch: arguments.batch,
+            latencies: Vec::new(),
+        });
+    }
+    let since = Clocks::now()?;
+    givers = try_join_all(givers.into_iter().map(|giver| tokio::spawn(giver.fill())))
+        .await?
+        .into_iter()
+        .collect::<Result<_, _>>()?;
+    tell("fill", &since, batches(&mut givers))?;
+    if arguments.seconds > 0 {
+        let since = Clocks::now()?;
+        let time = Duration::from_secs(arguments.seconds);
+        let sustaining = givers.into_iter().map(|giver| tokio::spawn(giver.sustain(time)));
+        givers = try_join_all(sustaining).await?.into_iter().collect::<Result<_, _>>()?;
+        tell("sustain", &since, batches(&mut givers))?;
+    }
+    for giver in &givers {
+        let since = Instant::now();
+        let counted = store.count_likes(&giver.item).await?;
+        println!("count of {counted}, right after: {:.1?}", since.elapsed());
+        ensure!(counted == giver.likes, "{} answered", giver.likes);
+    }
+    read(&*store, &givers, &people).await
+}
+
+/// Numbers that are neighbours get names that are not.
+fn name(n: usize) -> Result<UserId, heartline::protocol::ids::BadId> {
+    UserId::parse(&format!("u{}", (n as u64).wrapping_mul(2_654_435_761) % (1 << 32)))
+}
+
+/// Gives one item's batches.
+struct Giver {
+    store: Arc<dyn LikeStore>,
+    people: Arc<Vec<UserId>>,
+    item: ItemId,
+    rng: Xoshiro256PlusPlus,
+    number: u64,
+    /// By what was answered.
+    likes: u64,
+    batch: usize,
+    latencies: Vec<Duration>,
+}
+
+impl Giver {
+    async fn fill(mut self) -> anyhow::Result<Self> {
+        let people = self.people.clone();
+        for part in people.chunks(self.batch) {
+            let commands = part.iter().map(|user| LikeCommand { user: user.clone(), liked: true }).collect();
+            self.give(commands).await?;
+        }
+        Ok(self)
+    }
+
+    async fn sustain(mut self, time: Duration) -> anyhow::Result<Self> {
+        let since = Instant::now();
+        while since.elapsed() < time {
+            // A stride that has no divisor in common with the people visits nobody twice.
+            let (first, liked) = (self.rng.random_range(0..self.people.len()), self.rng.random::<u64>());
+            let person = |n: usize| self.people.get((first + n * 7_919) % self.people.len());
+            let users = (0..self.batch).filter_map(person).enumerate();
+            let commands =
+                users.map(|(n, user)| LikeCommand { user: user.clone(), liked: (liked >> (n % 64)) & 1 == 1 });
+            self.give(commands.collect()).await?;
+        }
+        Ok(self)
+    }
+
+    async fn give(&mut self, commands: Vec<LikeCommand>) -> anyhow::Result<()> {
+        self.number += 1;
+        let by = BatchId { writer: WriterId(Uuid::from_u128(1)), number: self.number };
+        let batch =
+            LikeBatch { item: self.item.clone(), by, at: Millis::from_system(std::time::SystemTime::now()), commands };
+        let since = Instant::now();
+        let changed = self.store.like(&batch).await?;
+        self.latencies.push(since.elapsed());
+        self.store.settled(&self.item, by).await;
+        for (command, _) in batch.commands.iter().zip(changed).filter(|(_, changed)| *changed) {
+            self.likes = if command.liked { self.likes + 1 } else { self.likes - 1 };
+        }
+        Ok(())
+    }
+}
+
+/// How many commands were given since the last time, and how long each batch took.
+fn batches(givers: &mut [Giver]) -> (usize, Vec<Duration>) {
+    let (mut commands, mut latencies) = (0, Vec::new());
+    for giver in givers {
+        commands += giver.latencies.len() * giver.batch;
+        latencies.append(&mut giver.latencies);
+    }
+    (commands, latencies)
+}
+
+async fn read(store: &dyn LikeStore, givers: &[Giver], people: &[UserId]) -> anyhow::Result<()> {
+    let giver = givers.first().context("no item")?;
+    let mut before = None;
+    for what in ["first", "second"] {
+        let since = Instant::now();
+        let page = store.likers(&giver.item, before.as_ref(), 100).await?;
+        println!("{what} page of 100 likers: {:.1?}", since.elapsed());
+        before = page.last().cloned();
+    }
+    let items: Vec<_> = (0..PAGE).map(|n| ItemId::parse(&format!("item-{n}"))).collect::<Result<_, _>>()?;
+    let mut took = Vec::new();
+    for user in people.iter().step_by(people.len().div_ceil(1_000)) {
+        let since = Instant::now();
+        store.liked_among(user, &items).await?;
+        took.push(since.elapsed());
+    }
+    took.sort_unstable();
+    println!("liked among {PAGE} items, median of {}: {:.1?}", took.len(), took.get(took.len() / 2).context("nobody")?);
+    Ok(())
+}
