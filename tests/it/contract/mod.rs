@@ -4,6 +4,7 @@
 //! only one implementation promises stands in a file under its name.
 
 mod durable;
+mod fence;
 mod hot;
 mod kill;
 mod likes;

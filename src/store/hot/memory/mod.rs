@@ -6,6 +6,7 @@
 
 mod batch;
 mod core;
+mod fence;
 mod ledger;
 mod recovery;
 mod stream;
@@ -27,6 +28,7 @@ use crate::store::log::ContributionLog;
 
 use batch::Waiting;
 pub use core::{Admitted, MemoryCore};
+pub use fence::{FenceCore, MemoryFence};
 pub use recovery::{RecoverError, Recovered, recover};
 pub use stream::EVENTS_MAX;
 

@@ -19,6 +19,14 @@ pub(super) struct Keys {
     pub presence: String,
 }
 
+/// The keys of an item's likes, and its shard's sets of such items.
+#[derive(Debug)]
+pub(super) struct LikeKeys {
+    pub likes: String,
+    pub fenced: String,
+    pub recount: String,
+}
+
 impl Space {
     /// `None` if it has a brace: what is in the first braces of a key decides its slot.
     pub fn new(prefix: &str) -> Option<Self> {
@@ -41,6 +49,23 @@ impl Space {
     /// The set of a shard's dirty items.
     pub fn dirty(&self, shard: u64) -> String {
         format!("{}{{hl:{shard}}}:dirty", self.0)
+    }
+
+    /// What a recount needs of the item.
+    pub fn likes_of(&self, item: &ItemId) -> LikeKeys {
+        let shard = shard(item.as_str());
+        let likes = format!("{}{{hl:{shard}}}:likes:{item}", self.0);
+        LikeKeys { likes, fenced: self.fenced(shard), recount: self.recount(shard) }
+    }
+
+    /// The set of a shard's items with batches of likes under way, or a fence.
+    pub fn fenced(&self, shard: u64) -> String {
+        format!("{}{{hl:{shard}}}:fenced", self.0)
+    }
+
+    /// The hash of a shard's items that are to be recounted, each with the mark of the last request.
+    pub fn recount(&self, shard: u64) -> String {
+        format!("{}{{hl:{shard}}}:recount", self.0)
     }
 
     /// The leases of writers.

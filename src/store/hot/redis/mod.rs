@@ -6,6 +6,7 @@
 //! offer it again. A Redis Cluster is not spoken to yet; keys are laid out for it.
 
 mod batch;
+mod fence;
 mod inspect;
 mod keys;
 mod lease;
@@ -208,7 +209,7 @@ impl HotStore for RedisHot {
     }
 
     async fn let_go(&self, item: &ItemId) -> Result<bool, HotError> {
-        reply::let_go(&self.ask(self.shared.requests.let_go(item)).await?)
+        reply::is_one(&self.ask(self.shared.requests.let_go(item)).await?)
     }
 
     async fn living(&self) -> Result<Vec<WriterId>, HotError> {

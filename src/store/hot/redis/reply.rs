@@ -1,5 +1,6 @@
 //! What is answered: replies to the contract's values. A reply of another form is the store's fault and an error, never a panic.
 
+use std::collections::BTreeSet;
 use std::str::FromStr;
 
 use ::redis::{RedisError, Value};
@@ -7,6 +8,7 @@ use ::redis::{RedisError, Value};
 use crate::protocol::{Comment, Counter, Counters, Epoch, ItemId, WriterId};
 use crate::store::durable::Document;
 use crate::store::hot::contract::{Aligned, Audit, Event, Flight, HotError, Standing, Stood, Vector};
+use crate::store::hot::fence::Raised;
 
 type Read<T> = Result<T, HotError>;
 
@@ -62,9 +64,10 @@ pub(super) fn aligned(reply: Value) -> Read<Aligned> {
     }
 }
 
-pub(super) fn let_go(reply: &Value) -> Read<bool> {
+/// Of scripts that answer 1 or 0.
+pub(super) fn is_one(reply: &Value) -> Read<bool> {
     match reply {
-        Value::Int(gone) => Ok(*gone == 1),
+        Value::Int(n) => Ok(*n == 1),
         other => Err(unexpected(other)),
     }
 }
@@ -122,6 +125,22 @@ pub(super) fn items(replies: Vec<Value>) -> Read<Vec<ItemId>> {
 
 pub(super) fn writers(reply: Value) -> Read<Vec<WriterId>> {
     list(reply)?.into_iter().map(parse).collect()
+}
+
+/// Of a fence that was raised or held.
+pub(super) fn raised(reply: Value) -> Read<Option<Raised>> {
+    if matches!(reply, Value::Int(_)) {
+        return Ok(None);
+    }
+    let [asked, quiet] = parts(reply)?;
+    Ok(Some(Raised { asked: parse(asked)?, quiet: writers(quiet)?.into_iter().collect() }))
+}
+
+/// Of the fields of an item's likes: whose entries are among them.
+pub(super) fn openers(reply: Value) -> Read<BTreeSet<WriterId>> {
+    let fields = list(reply)?.into_iter().map(text).collect::<Read<Vec<_>>>()?;
+    let entries = fields.iter().filter_map(|field| field.strip_prefix("open:"));
+    entries.map(|entry| named(entry.split_once(':').map_or(entry, |(writer, _)| writer))).collect()
 }
 
 /// What an item's hash has of numbers.

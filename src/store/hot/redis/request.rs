@@ -30,6 +30,25 @@ impl Requests {
         Self { space, scripts: Scripts::new(), node }
     }
 
+    pub fn space(&self) -> &Space {
+        &self.space
+    }
+
+    pub fn scripts(&self) -> &Scripts {
+        &self.scripts
+    }
+
+    /// Of every shard some members of one of its sets (`SRANDMEMBER`), or fields of a hash (`HRANDFIELD`), at most `limit` each: random ones where there are more, so that repeated listings
+    /// come by all.
+    pub fn listed(&self, command: &str, key: impl Fn(u64) -> String, limit: usize) -> Vec<Cmd> {
+        let of_shard = |shard| {
+            let mut some = cmd(command);
+            some.arg(key(shard)).arg(limit);
+            some
+        };
+        (0..SHARDS).map(of_shard).collect()
+    }
+
     /// See [`Scripts::loading`].
     pub fn loading(&self) -> Vec<Cmd> {
         self.scripts.loading()
@@ -90,14 +109,9 @@ impl Requests {
         call
     }
 
-    /// Of every shard some dirty items, at most `limit` each: random ones where there are more, so that repeated listings come by all.
+    /// Of every shard some dirty items.
     pub fn dirty(&self, limit: usize) -> Vec<Cmd> {
-        let of_shard = |shard| {
-            let mut some = cmd("SRANDMEMBER");
-            some.arg(self.space.dirty(shard)).arg(limit);
-            some
-        };
-        (0..SHARDS).map(of_shard).collect()
+        self.listed("SRANDMEMBER", |shard| self.space.dirty(shard), limit)
     }
 
     /// All of an item's hash: a single command, and so one moment.

@@ -15,6 +15,7 @@ pub(super) struct Scripts {
     pub align: Script,
     pub let_go: Script,
     pub lease: Script,
+    pub fence: Script,
 }
 
 macro_rules! script {
@@ -29,12 +30,13 @@ impl Scripts {
             align: script!("numbers.lua", "item.lua", "align.lua"),
             let_go: script!("numbers.lua", "item.lua", "let_go.lua"),
             lease: script!("lease.lua"),
+            fence: script!("fence.lua"),
         }
     }
 
     /// Brings them all to a server. Done on every new connection, and when a server says that it has lost one.
     pub fn loading(&self) -> Vec<Cmd> {
-        let scripts = [&self.step, &self.claim, &self.align, &self.let_go, &self.lease];
+        let scripts = [&self.step, &self.claim, &self.align, &self.let_go, &self.lease, &self.fence];
         scripts.map(Script::loading).to_vec()
     }
 }
