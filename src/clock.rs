@@ -9,7 +9,8 @@ pub fn wall() -> Millis {
     Millis::from_system(SystemTime::now())
 }
 
-/// Monotonic time: what deadlines and intervals are measured by.
+/// Monotonic time: what deadlines and intervals are measured by. The timers' own clock, so that a simulation which pauses that one
+/// pauses this one too.
 pub fn monotonic() -> Instant {
-    Instant::now()
+    tokio::time::Instant::now().into_std()
 }

@@ -19,6 +19,8 @@ mod histories;
 mod hot;
 #[path = "sim/judge.rs"]
 mod judge;
+#[path = "sim/likes/mod.rs"]
+mod likes;
 #[path = "sim/moves.rs"]
 mod moves;
 #[path = "sim/pair.rs"]

@@ -23,6 +23,17 @@ const READS_MAX: usize = 5;
 pub struct AuditView {
     /// By the counter's name, `taps.heart`, `likes`, `comments`.
     pub counters: BTreeMap<String, AuditCounter>,
+    /// What the facts say.
+    pub facts: LikesOnly,
+    /// How far the counter is from them; must be 0.
+    pub drift: LikesOnly,
+}
+
+/// Likes alone have facts to be counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct LikesOnly {
+    /// People who like the item.
+    pub likes: i64,
 }
 
 /// One counter's ledger.
@@ -41,13 +52,19 @@ impl Acts {
     pub async fn audit(&self, caller: &Caller, item: &ItemId) -> Result<AuditView, ApiError> {
         rights::check(caller, item, Needs::Host)?;
         let view = self.record(item).await?;
+        // Between a fact and its count there would be a drift that is none.
+        let _still = self.likes.hold_still(item).await;
+        let facts = self.facts.count_likes(item).await.map_err(unavailable)?;
+        let facts = LikesOnly { likes: i64::try_from(facts).unwrap_or(i64::MAX) };
         for _ in 0..READS_MAX {
             let hot = self.hot.audit(item).await.map_err(unavailable)?;
             let document = self.durable.document(item).await.map_err(unavailable)?;
             if let Some(unflushed) = unflushed(hot.as_ref(), &document) {
                 let total = hot.map_or_else(|| Some(document.totals.clone()), |hot| hot.base.plus(&hot.delta));
                 let total = total.ok_or_else(|| ApiError::new(Code::Internal, "a total leaves 64 bits"))?;
-                return Ok(lay_out(&view.reactions, &document.totals, &unflushed, &total));
+                let drift = LikesOnly { likes: total.get(Counter::Likes).saturating_sub(facts.likes) };
+                let counters = lay_out(&view.reactions, &document.totals, &unflushed, &total);
+                return Ok(AuditView { counters, facts, drift });
             }
         }
         Err(ApiError::new(Code::Unavailable, "the item is folded faster than it can be read").retry_after(100))
@@ -64,7 +81,12 @@ fn unflushed(hot: Option<&Audit>, document: &Document) -> Option<Counters> {
     }
 }
 
-fn lay_out(reactions: &[Kind], durable: &Counters, unflushed: &Counters, total: &Counters) -> AuditView {
+fn lay_out(
+    reactions: &[Kind],
+    durable: &Counters,
+    unflushed: &Counters,
+    total: &Counters,
+) -> BTreeMap<String, AuditCounter> {
     let known = reactions.iter().map(|kind| Counter::Taps(*kind)).chain([Counter::Likes, Counter::Comments]);
     let moved = [durable, total].into_iter().flat_map(|counters| counters.iter().map(|(counter, _)| counter));
     let counters = known.chain(moved).map(|counter| {
@@ -75,7 +97,7 @@ fn lay_out(reactions: &[Kind], durable: &Counters, unflushed: &Counters, total: 
         };
         (counter.to_string(), ledger)
     });
-    AuditView { counters: counters.collect() }
+    counters.collect()
 }
 
 #[cfg(test)]
@@ -110,8 +132,9 @@ mod tests {
     #[test]
     fn what_is_lost_between_the_stores_shows() {
         let (hot, document) = (hot(3, 100, 20, None), document(3, 99));
-        let view = lay_out(&[Kind::HEART], &document.totals, &unflushed(Some(&hot), &document).unwrap(), &taps(120));
-        let ledger = view.counters["taps.heart"];
+        let counters =
+            lay_out(&[Kind::HEART], &document.totals, &unflushed(Some(&hot), &document).unwrap(), &taps(120));
+        let ledger = counters["taps.heart"];
         assert_ne!(ledger.durable + ledger.unflushed, ledger.total);
     }
 }

@@ -215,6 +215,10 @@ impl SocketActs for FakeActs {
         }
     }
 
+    async fn liked(&self, user: &UserId, _: &ItemId) -> Result<bool, ApiError> {
+        Ok(user.as_str() == "fan")
+    }
+
     fn admit_taps(&self, _: &Caller, _: &ItemId, n: u32) -> Result<Admitted, ApiError> {
         Ok(Admitted { accepted: n.min(self.taps_max.load(Ordering::Relaxed)), retry_after_ms: 50 })
     }

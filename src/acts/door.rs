@@ -10,13 +10,15 @@ use actix::Message;
 use async_trait::async_trait;
 use socket2::SockRef;
 use tokio::net::TcpStream;
+use tokio::time::timeout;
 
 use super::{Act, Acts, Admitted, Outcome};
 use crate::auth::Caller;
 use crate::clock;
 use crate::config::SocketConfig;
+use crate::likes::Liked;
 use crate::protocol::server::AckBody;
-use crate::protocol::{ApiError, ItemId, Millis};
+use crate::protocol::{ApiError, ItemId, Millis, UserId};
 use crate::room::RoomHandle;
 use crate::session::words::HelloRules;
 use crate::session::{Deed, Now, SocketStats};
@@ -28,6 +30,8 @@ pub trait SocketActs: Send + Sync {
     async fn open(&self, item: &ItemId) -> Result<RoomHandle, ApiError>;
     /// See [`Acts::perform`].
     async fn perform(&self, caller: &Caller, item: &ItemId, act: Act) -> Result<Outcome, ApiError>;
+    /// See [`Acts::liked`].
+    async fn liked(&self, user: &UserId, item: &ItemId) -> Result<bool, ApiError>;
     /// See [`Acts::admit_taps`].
     fn admit_taps(&self, caller: &Caller, item: &ItemId, n: u32) -> Result<Admitted, ApiError>;
 }
@@ -40,6 +44,10 @@ impl SocketActs for Acts {
 
     async fn perform(&self, caller: &Caller, item: &ItemId, act: Act) -> Result<Outcome, ApiError> {
         self.perform(caller, item, act).await
+    }
+
+    async fn liked(&self, user: &UserId, item: &ItemId) -> Result<bool, ApiError> {
+        self.liked(user, item).await
     }
 
     fn admit_taps(&self, caller: &Caller, item: &ItemId, n: u32) -> Result<Admitted, ApiError> {
@@ -70,6 +78,18 @@ pub struct Door {
 }
 
 impl Door {
+    /// Whether the person likes the item, for `you`. A store that does not answer within [`LIKED_WAIT`] keeps nobody out of a live show.
+    pub async fn liked(&self, user: UserId, item: ItemId) -> bool {
+        match timeout(LIKED_WAIT, self.acts.liked(&user, &item)).await {
+            Ok(Ok(liked)) => liked,
+            Ok(Err(error)) => {
+                tracing::warn!(%item, %error, "whether somebody likes an item could not be read");
+                false
+            }
+            Err(_) => false,
+        }
+    }
+
     /// The person behind an opening, and the token that they are given if they came without one.
     pub fn identify(&self, token: Option<&str>, now: Millis) -> Result<(Caller, Option<String>), ApiError> {
         match token {
@@ -79,6 +99,8 @@ impl Door {
     }
 }
 
+/// How long an opening socket waits for what its person likes.
+pub const LIKED_WAIT: Duration = Duration::from_secs(2);
 /// How long a peer has to read our farewell and answer it. The slow have [`SocketConfig::slow_grace`].
 pub const CLOSE_WAIT: Duration = Duration::from_secs(5);
 /// How long a goodbye waits for all peers together before it cuts them: a farewell's own wait ends before.
@@ -124,6 +146,7 @@ pub fn act_of(deed: Deed) -> Act {
     match deed {
         Deed::Tap(tap) => Act::Tap(tap),
         Deed::Comment(comment) => Act::Comment(comment),
+        Deed::Like(liked) => Act::Like(liked),
     }
 }
 
@@ -132,6 +155,9 @@ pub fn ack_of(outcome: &Outcome) -> AckBody<'_> {
     match outcome {
         Outcome::Tapped { accepted, counts } => AckBody::Tapped { accepted: *accepted, counts },
         Outcome::Commented { id, at, .. } => AckBody::Commented { comment: *id, at: *at },
+        Outcome::Liked(Liked { liked, changed, likes }) => {
+            AckBody::Liked { liked: *liked, changed: *changed, likes: *likes }
+        }
         // Not asked for over sockets.
         Outcome::ItemPut { .. } | Outcome::Ended { .. } => AckBody::Done {},
     }

@@ -4,6 +4,10 @@
 //! door's table. Nothing here knows a status code or a socket.
 
 mod audit;
+pub mod cache;
+pub mod forward;
+mod likes;
+pub mod page;
 mod perform;
 mod reads;
 mod rights;
@@ -14,15 +18,21 @@ pub mod door;
 
 use std::sync::Arc;
 
+use parking_lot::Mutex;
+
 pub use audit::{AuditCounter, AuditView};
+pub use likes::Recounter;
 pub use reads::ListPage;
 
+use cache::CountCache;
+
 use crate::comments::Comments;
+use crate::likes::{Liked, Likes};
 use crate::limits::Limits;
 use crate::protocol::client::{NewComment, Tap};
 use crate::protocol::{CommentId, Counts, ItemPatch, ItemView, Millis};
 use crate::room::Registry;
-use crate::store::durable::DurableStore;
+use crate::store::durable::{DurableStore, LikeStore};
 use crate::store::hot::HotStore;
 
 /// One thing that a person does to an item.
@@ -32,6 +42,8 @@ pub enum Act {
     Tap(Tap),
     /// A comment.
     Comment(NewComment),
+    /// Like it, or take the like back.
+    Like(bool),
     /// Create the item, or change some of its settings.
     PutItem(ItemPatch),
     /// End the item.
@@ -57,6 +69,8 @@ pub enum Outcome {
         /// Whether this call made it.
         created: bool,
     },
+    /// The like, as it now is.
+    Liked(Liked),
     /// The item as it now is.
     ItemPut {
         /// Its record.
@@ -86,18 +100,36 @@ pub struct Acts {
     hot: Arc<dyn HotStore>,
     durable: Arc<dyn DurableStore>,
     comments: Comments,
+    likes: Likes,
+    facts: Arc<dyn LikeStore>,
+    recounter: Recounter,
     limits: Arc<Limits>,
+    cache: Mutex<CountCache>,
+}
+
+/// What acts stand on.
+pub struct Grounds {
+    /// The node's rooms.
+    pub registry: Arc<Registry>,
+    /// Counters and what is not yet flushed.
+    pub hot: Arc<dyn HotStore>,
+    /// Records, documents, comments.
+    pub durable: Arc<dyn DurableStore>,
+    /// Who likes what.
+    pub facts: Arc<dyn LikeStore>,
+    /// Writes likes.
+    pub likes: Likes,
+    /// Takes recounts on demand.
+    pub recounter: Recounter,
+    /// Rates.
+    pub limits: Arc<Limits>,
 }
 
 impl Acts {
     /// Over the node's rooms and stores.
-    pub fn new(
-        registry: Arc<Registry>,
-        hot: Arc<dyn HotStore>,
-        durable: Arc<dyn DurableStore>,
-        limits: Arc<Limits>,
-    ) -> Self {
+    pub fn new(grounds: Grounds) -> Self {
+        let Grounds { registry, hot, durable, facts, likes, recounter, limits } = grounds;
         let comments = Comments::new(hot.clone(), durable.clone());
-        Self { registry, hot, durable, comments, limits }
+        Self { registry, hot, durable, comments, likes, facts, recounter, limits, cache: Mutex::default() }
     }
 }

@@ -11,7 +11,7 @@ use crate::clock;
 use crate::comments::Posted;
 use crate::limits::CommentRefused;
 use crate::protocol::client::{NewComment, Tap};
-use crate::protocol::{ApiError, Code, ItemId, ItemPatch, ItemView};
+use crate::protocol::{ApiError, Code, ItemId, ItemPatch, ItemView, Role};
 use crate::room::messages::{Configure, End, Knows, unreachable_room};
 use crate::room::{Contribute, Contributed, RoomHandle};
 use crate::store::durable::ItemChange;
@@ -19,9 +19,21 @@ use crate::store::durable::ItemChange;
 impl Acts {
     /// Does one thing, or refuses it with a code. Answers when it is applied (I1).
     pub async fn perform(&self, caller: &Caller, item: &ItemId, act: Act) -> Result<Outcome, ApiError> {
+        self.perform_rated(caller, caller.role, item, act).await
+    }
+
+    /// The same, at the rates of another role: a service's, for whom it forwards.
+    pub(super) async fn perform_rated(
+        &self,
+        caller: &Caller,
+        rated: Role,
+        item: &ItemId,
+        act: Act,
+    ) -> Result<Outcome, ApiError> {
         match act {
-            Act::Tap(tap) => self.tap(caller, item, tap).await,
-            Act::Comment(comment) => self.comment(caller, item, comment).await,
+            Act::Tap(tap) => self.tap(caller, rated, item, tap).await,
+            Act::Comment(comment) => self.comment(caller, rated, item, comment).await,
+            Act::Like(liked) => self.like(caller, item, liked).await,
             Act::PutItem(patch) => self.put_item(caller, item, patch).await,
             Act::EndItem => self.end_item(caller, item).await,
         }
@@ -29,8 +41,12 @@ impl Acts {
 
     /// The rights and the rate of taps that get no answer of their own. `Err`: none may pass, whatever the rate.
     pub fn admit_taps(&self, caller: &Caller, item: &ItemId, n: u32) -> Result<Admitted, ApiError> {
+        self.admit_taps_rated(caller, caller.role, item, n)
+    }
+
+    fn admit_taps_rated(&self, caller: &Caller, rated: Role, item: &ItemId, n: u32) -> Result<Admitted, ApiError> {
         rights::check(caller, item, Needs::Anybody)?;
-        let admitted = self.limits.admit_taps(&caller.user, caller.role, n);
+        let admitted = self.limits.admit_taps(&caller.user, rated, n);
         Ok(Admitted { accepted: admitted.accepted, retry_after_ms: admitted.retry_after_ms })
     }
 
@@ -39,20 +55,20 @@ impl Acts {
         self.registry.open(item, true).await
     }
 
-    async fn tap(&self, caller: &Caller, item: &ItemId, tap: Tap) -> Result<Outcome, ApiError> {
-        let admitted = self.admit_taps(caller, item, tap.n)?;
+    async fn tap(&self, caller: &Caller, rated: Role, item: &ItemId, tap: Tap) -> Result<Outcome, ApiError> {
+        let admitted = self.admit_taps_rated(caller, rated, item, tap.n)?;
         if admitted.accepted == 0 {
             return Err(ApiError::new(Code::RateLimited, "tapping too fast").retry_after(admitted.retry_after_ms));
         }
         let taps = Contribute::Taps(Tap { n: admitted.accepted, ..tap });
         match self.with_room(item, |room| room.contribute.send(taps.clone())).await? {
             Contributed::Taps(counts) => Ok(Outcome::Tapped { accepted: admitted.accepted, counts }),
-            Contributed::Comment { .. } => Err(mixed_up()),
+            Contributed::Likes(_) | Contributed::Comment { .. } => Err(mixed_up()),
         }
     }
 
     /// A repeat is answered before its rate is looked at: it costs nothing and must stay harmless.
-    async fn comment(&self, caller: &Caller, item: &ItemId, new: NewComment) -> Result<Outcome, ApiError> {
+    async fn comment(&self, caller: &Caller, rated: Role, item: &ItemId, new: NewComment) -> Result<Outcome, ApiError> {
         rights::check(caller, item, Needs::Person)?;
         let keyed = new.key.is_some();
         let draft = self.comments.draft(item, caller, new);
@@ -65,16 +81,16 @@ impl Acts {
         if !repeated {
             let seen = room.seen();
             rights::check_chat(caller, &seen.item)?;
-            self.admit_comment(caller, &seen.item)?;
+            self.admit_comment(caller, rated, &seen.item)?;
         }
         match self.with_room(item, |room| room.contribute.send(Contribute::Comment(draft.clone()))).await? {
             Contributed::Comment { at, created } => Ok(Outcome::Commented { id, at, created }),
-            Contributed::Taps(_) => Err(mixed_up()),
+            Contributed::Taps(_) | Contributed::Likes(_) => Err(mixed_up()),
         }
     }
 
-    fn admit_comment(&self, caller: &Caller, item: &ItemView) -> Result<(), ApiError> {
-        let admitted = self.limits.admit_comment(&caller.user, caller.role, &item.item, item.slow_mode_ms);
+    fn admit_comment(&self, caller: &Caller, rated: Role, item: &ItemView) -> Result<(), ApiError> {
+        let admitted = self.limits.admit_comment(&caller.user, rated, &item.item, item.slow_mode_ms);
         admitted.map_err(|refused| {
             let (message, ms) = match refused {
                 CommentRefused::Rate { retry_after_ms } => ("commenting too fast", retry_after_ms),
@@ -103,6 +119,8 @@ impl Acts {
         if self.durable.item(item).await.map_err(unavailable)?.is_none() {
             return Err(ApiError::new(Code::NotFound, "no such item"));
         }
+        // Likes whose facts are durable are in the final counts; those that come now find the item ended.
+        let _still = self.likes.hold_still(item).await;
         let counts = self.with_room(item, |room| room.end.send(End)).await?;
         Ok(Outcome::Ended { counts })
     }

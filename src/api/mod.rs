@@ -4,6 +4,7 @@
 //! is not here; it asks [`host`] the same two questions that are asked here.
 
 pub mod audit;
+pub mod batch;
 pub mod caller;
 pub mod comments;
 pub mod error;
@@ -12,7 +13,9 @@ pub mod headers;
 pub mod health;
 pub mod host;
 pub mod items;
+pub mod likes;
 pub mod metrics;
+pub mod page;
 pub mod pages;
 pub mod routes;
 pub mod taps;

@@ -6,7 +6,7 @@ use actix_web::middleware::{Compress, from_fn};
 use actix_web::{HttpRequest, HttpResponse, Resource, Route, guard, web};
 
 use super::error::method_not_allowed;
-use super::{Gate, audit, comments, headers, health, host, items, metrics, pages, taps, tokens};
+use super::{Gate, audit, batch, comments, headers, health, host, items, likes, metrics, page, pages, taps, tokens};
 use crate::config::{Origin, ServerConfig};
 use crate::protocol::{ApiError, Code};
 
@@ -27,6 +27,17 @@ pub(super) fn mount(app: &mut web::ServiceConfig, gate: &Gate) {
         .service(path("/v1/items/{item}", "GET, PUT", [read(items::get), web::put().to(items::put)]))
         .service(path("/v1/items/{item}/end", "POST", [web::post().to(items::end)]))
         .service(path("/v1/items/{item}/taps", "POST", [web::post().to(taps::post)]))
+        .service(path(
+            "/v1/items/{item}/like",
+            "PUT, DELETE",
+            [web::put().to(likes::put), web::delete().to(likes::delete)],
+        ))
+        .service(path("/v1/items/{item}/likes", "GET", [read(likes::likers)]))
+        .service(path("/v1/items/{item}/likes/among", "POST", [web::post().to(likes::among)]))
+        .service(path("/v1/items/{item}/recount", "POST", [web::post().to(likes::recount)]))
+        .service(path("/v1/users/{user}/likes", "GET", [read(likes::likings)]))
+        .service(path("/v1/batch", "POST", [web::post().to(batch::post)]))
+        .service(path("/v1/page", "GET, POST", [read(page::get), web::post().to(page::post)]))
         .service(path("/v1/items/{item}/comments", "GET, POST", [read(comments::list), web::post().to(comments::post)]))
         .service(path("/v1/items/{item}/ws", "GET", [read(no_upgrade)]))
         .service(path("/v1/studio/ws", "GET", [read(no_upgrade)]))

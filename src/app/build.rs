@@ -12,6 +12,7 @@ use crate::config::Config;
 use crate::flush::FlushStats;
 use crate::limits::Limits;
 use crate::protocol::WriterId;
+use crate::reconcile::ReconcileStats;
 use crate::room::{RoomDeps, RoomStats, Ticker};
 use crate::session::SocketStats;
 use crate::store::durable::sqlite::OpenError;
@@ -58,6 +59,7 @@ pub struct App {
     pub(super) rooms: Arc<RoomDeps>,
     pub(super) fold: Arc<FoldThroughFlush>,
     pub(super) flush_stats: Arc<FlushStats>,
+    pub(super) reconcile_stats: Arc<ReconcileStats>,
     pub(super) socket_stats: Arc<SocketStats>,
     pub(super) auth: Arc<Auth>,
     pub(super) limits: Arc<Limits>,
@@ -74,6 +76,7 @@ impl App {
         let fold = Arc::new(FoldThroughFlush::default());
         let rooms = RoomDeps {
             hot: stores.hot.clone(),
+            fence: stores.fence.clone(),
             durable: stores.durable.clone(),
             fold: fold.clone(),
             ticker: Ticker::default(),
@@ -85,6 +88,7 @@ impl App {
             rooms: Arc::new(rooms),
             fold,
             flush_stats: Arc::default(),
+            reconcile_stats: Arc::default(),
             socket_stats: Arc::default(),
             auth: Arc::new(auth),
             limits: Arc::new(Limits::new(&config.rates)),

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::build::App;
 use super::stores::{Figures, Named};
 use crate::protocol::{Counter, Counters};
+use crate::reconcile::ReconcileStats;
 use crate::room::{Registry, RoomStats};
 use crate::session::SocketStats;
 use crate::session::stats::Dropped;
@@ -87,12 +88,32 @@ fn join_ledger(app: &App, registry: &Arc<Registry>) {
         "Age of the oldest change that is not yet durable",
         gauge(|s| s.lag().as_secs_f64()),
     );
+    let (flush_drift, recounts) = (flush.clone(), app.reconcile_stats.clone());
+    let drift: Read<f64> = Box::new(move || (flush_drift.drift() + recounts.drift()) as f64);
     metrics.gauges(
         "drift",
-        "Distance of counters from what is durable at the same fold; must be 0",
-        gauge(|s| s.drift() as f64),
+        "Distance of counters from what is durable at the same fold, and of likes from their facts; must be 0",
+        vec![(None, drift)],
     );
+    join_recounts(app);
     metrics.gauges("fold_behind", "Items whose document is behind them; must be 0", gauge(|s| s.behind() as f64));
+}
+
+fn join_recounts(app: &App) {
+    let read = |of: fn(&ReconcileStats) -> u64| -> Read<u64> {
+        let stats = app.reconcile_stats.clone();
+        Box::new(move || of(&stats))
+    };
+    let outcomes = vec![
+        (Some(("outcome", "exact".to_owned())), read(ReconcileStats::exact)),
+        (Some(("outcome", "given_up".to_owned())), read(ReconcileStats::failed)),
+    ];
+    app.metrics.counters("recounts", "Recounts of likes from their facts", outcomes);
+    app.metrics.counters(
+        "likes_repaired",
+        "By how much recounts moved counters",
+        plain(read(ReconcileStats::repaired)),
+    );
 }
 
 fn join_sockets(app: &App) {

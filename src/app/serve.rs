@@ -20,12 +20,18 @@ use tokio::task::JoinHandle;
 
 use super::build::{App, BuildError};
 use super::upgrade::Upgrade;
-use crate::acts::Acts;
 use crate::acts::door::Door as SocketDoor;
+use crate::acts::{Acts, Grounds, Recounter};
 use crate::api::{self, Door, Gate};
 use crate::clock;
 use crate::flush::FlushActor;
+use crate::likes::Likes;
+use crate::likes::counter::RoomCounter;
 use crate::protocol::{ApiError, Code};
+use crate::reconcile::Reconciler;
+use crate::reconcile::recount::Recounts;
+use crate::reconcile::schedule::Schedule;
+use crate::reconcile::survey::Survey;
 use crate::relay::{self, Relay};
 use crate::room::Registry;
 use crate::session::words::HelloRules;
@@ -69,7 +75,8 @@ impl App {
         super::metrics::join(&self, &registry);
         registry.note_cold(self.stores.left_over.iter().cloned(), clock::monotonic());
         let relays = Arc::<Mutex<Vec<Addr<Relay>>>>::default();
-        let doors = self.doors(&registry);
+        let (likes, reconciler) = self.likes(&registry);
+        let doors = self.doors(&registry, likes, reconciler.recipient());
         let studios = Studios::new(doors.1.clone());
         let server = self.serve(listener, metrics_listener, doors, relays.clone(), studios.clone())?;
         let tasks = vec![
@@ -94,9 +101,35 @@ impl App {
         })
     }
 
-    fn doors(&self, registry: &Arc<Registry>) -> (Door, SocketDoor) {
-        let (hot, durable) = (self.stores.hot.clone(), self.stores.durable.clone());
-        let acts = Arc::new(Acts::new(registry.clone(), hot, durable, self.limits.clone()));
+    /// Likes, and what recounts them.
+    fn likes(&self, registry: &Arc<Registry>) -> (Likes, Addr<Reconciler>) {
+        let (stores, writer) = (&self.stores, self.rooms.writer);
+        let (hot, facts, fence) = (stores.hot.clone(), stores.facts.clone(), stores.fence.clone());
+        let counter = Arc::new(RoomCounter { registry: registry.clone(), hot });
+        let likes = Likes::new(counter, facts.clone(), fence.clone(), writer, stores.runtime());
+        let side = Arc::new(likes.clone());
+        let survey = Survey {
+            durable: stores.durable.clone(),
+            hot: stores.hot.clone(),
+            facts: facts.clone(),
+            fence: fence.clone(),
+            side: side.clone(),
+        };
+        let schedule = Schedule::new(self.config.recounts.at_min, clock::wall(), clock::monotonic());
+        let recounts = Recounts { fence, facts, side, writer };
+        (likes, Reconciler::new(recounts, survey, schedule, self.reconcile_stats.clone()).start())
+    }
+
+    fn doors(&self, registry: &Arc<Registry>, likes: Likes, recounter: Recounter) -> (Door, SocketDoor) {
+        let acts = Arc::new(Acts::new(Grounds {
+            registry: registry.clone(),
+            hot: self.stores.hot.clone(),
+            durable: self.stores.durable.clone(),
+            facts: self.stores.facts.clone(),
+            likes,
+            recounter,
+            limits: self.limits.clone(),
+        }));
         let gate = Gate {
             auth: self.auth.clone(),
             config: Arc::new(self.config.clone()),

@@ -8,10 +8,10 @@ use crate::config::{Config, StoresConfig};
 use crate::protocol::{Counters, ItemId, WriterId};
 use crate::store::durable::mongodb::{self, MongoStore};
 use crate::store::durable::sqlite::SqliteStore;
-use crate::store::durable::{DurableStore, WriteCounts};
-use crate::store::hot::HotStore;
-use crate::store::hot::memory::{self, MemoryHot};
+use crate::store::durable::{DurableStore, LikeStore, WriteCounts};
+use crate::store::hot::memory::{self, MemoryFence, MemoryHot, RecoverError};
 use crate::store::hot::redis::{self, RedisHot};
+use crate::store::hot::{HotStore, LikeFence};
 use crate::telemetry::read::Read;
 
 /// Threads that stores run on, beside their own: batches and replies must not wait for a worker that writes to ten thousand sockets.
@@ -21,13 +21,15 @@ const STORE_THREADS: usize = 2;
 pub(super) struct Stores {
     pub hot: Arc<dyn HotStore>,
     pub durable: Arc<dyn DurableStore>,
+    pub facts: Arc<dyn LikeStore>,
+    pub fence: Arc<dyn LikeFence>,
     pub figures: Arc<Figures>,
     /// Items that an earlier run left in the hot store without a room.
     pub left_over: Vec<ItemId>,
     /// Which they are and what they promise, for whoever starts the server.
     pub told: String,
     /// Lives as long as the stores: batches and replies run on it.
-    _threads: StoreThreads,
+    threads: StoreThreads,
 }
 
 /// Numbers of one sort, each with the name that tells it from the others.
@@ -46,6 +48,11 @@ pub(super) struct Figures {
 }
 
 impl Stores {
+    /// What runs beside the stores, off the workers.
+    pub fn runtime(&self) -> tokio::runtime::Handle {
+        self.threads.handle()
+    }
+
     /// Opens and recovers the ones that the configuration names.
     pub async fn open(config: &Config, writer: WriterId) -> Result<Self, BuildError> {
         let threads = StoreThreads::start()?;
@@ -75,17 +82,20 @@ impl Stores {
             let (items, rows) = (recovered.items, recovered.rows);
             tracing::info!(items, rows, "took up what an earlier run had not folded");
         }
+        let fence = uncounted(sqlite.as_ref(), writer).await?;
         let hot = Arc::new(hot);
         Ok(Self {
             left_over: hot.dirty(usize::MAX).await.unwrap_or_default(),
             figures: Arc::new(embedded_figures(&hot, &sqlite)),
             hot,
-            durable: sqlite,
+            durable: sqlite.clone(),
+            facts: sqlite,
+            fence: Arc::new(fence),
             told: format!(
                 "embedded stores in {}\nnothing acknowledged is lost by kill -9 or power loss",
                 config.data_dir.display()
             ),
-            _threads: threads,
+            threads,
         })
     }
 
@@ -116,10 +126,12 @@ impl Stores {
         Ok(Self {
             left_over: Vec::new(),
             figures: Arc::new(distributed_figures(&hot, &durable)),
+            fence: hot.clone(),
+            facts: durable.clone(),
             hot,
             durable,
             told,
-            _threads: threads,
+            threads,
         })
     }
 }
@@ -162,6 +174,16 @@ fn embedded_figures(hot: &Arc<MemoryHot>, sqlite: &Arc<SqliteStore>) -> Figures 
         ],
         failures: Vec::new(),
     }
+}
+
+/// Fences of a new run, which recounts what an earlier one left between fact and counter.
+async fn uncounted(facts: &dyn LikeStore, writer: WriterId) -> Result<MemoryFence, BuildError> {
+    let fence = MemoryFence::new(writer);
+    for item in facts.unsettled().await.map_err(RecoverError::from)? {
+        tracing::info!(%item, "likes of an earlier run may not be counted; recounted");
+        fence.ask_recount(&item);
+    }
+    Ok(fence)
 }
 
 async fn sqlite(data_dir: PathBuf) -> Result<Arc<SqliteStore>, BuildError> {

@@ -27,6 +27,9 @@ pub(super) struct Flags {
     /// How often deltas are folded into the durable store, 10 to 600000 and not below the tick [default: 5000]
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     pub flush_ms: Option<u64>,
+    /// When all likes are compared with their facts, every day, UTC; off: never [default: 04:00]
+    #[arg(long, value_name = "HH:MM|off")]
+    pub recount_at: Option<String>,
     /// How often a room broadcasts, 10 to 1000 [default: 100]
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     pub tick_ms: Option<u64>,
@@ -78,6 +81,7 @@ impl Flags {
             redis_url: self.redis_url.or(lower.redis_url),
             mongodb_url: self.mongodb_url.or(lower.mongodb_url),
             flush_ms: self.flush_ms.or(lower.flush_ms),
+            recount_at: self.recount_at.or(lower.recount_at),
             tick_ms: self.tick_ms.or(lower.tick_ms),
             jwt_secret: self.jwt_secret.or(lower.jwt_secret),
             anonymous: self.anonymous.or(lower.anonymous),

@@ -13,6 +13,7 @@ mod layers;
 pub mod log;
 pub mod rates;
 pub mod realign;
+pub mod recounts;
 pub mod rooms;
 pub mod server;
 pub mod sockets;
@@ -26,6 +27,7 @@ pub use auth::{AuthConfig, Secret};
 pub use error::ConfigError;
 pub use log::{LogConfig, LogFormat};
 pub use rates::RateConfig;
+pub use recounts::RecountConfig;
 pub use rooms::RoomConfig;
 pub use server::{Origin, ServerConfig};
 pub use sockets::SocketConfig;
@@ -45,6 +47,8 @@ pub struct Config {
     pub stores: Option<StoresConfig>,
     /// Rooms, ticks and flushes.
     pub rooms: RoomConfig,
+    /// When likes are recounted without anybody asking.
+    pub recounts: RecountConfig,
     /// Sockets.
     pub sockets: SocketConfig,
     /// Rates per person.
@@ -119,12 +123,14 @@ impl Config {
             .iter()
             .try_for_each(|(key, value)| bounds::set(rooms::BOUNDS, &mut rooms, "rooms", key, value))?;
 
+        let recounts = RecountConfig::validate(flags.recount_at.as_deref())?;
         let stores = StoresConfig::validate(flags.redis_url, flags.mongodb_url)?;
         Ok(Self {
             server,
             data_dir,
             stores,
             rooms,
+            recounts,
             sockets,
             rates,
             auth,

@@ -63,6 +63,8 @@ pub enum ClientIn {
     Tap(Tap),
     /// A comment.
     Comment(NewComment),
+    /// The person likes the item from now on, or does not.
+    Like(bool),
     /// A new token for the same person, in place.
     Auth {
         /// The new token.
@@ -127,13 +129,15 @@ impl Envelope {
 }
 
 fn known(t: &str) -> Option<&'static str> {
-    ["tap", "comment", "auth", "ping"].into_iter().find(|name| *name == t)
+    ["tap", "like", "unlike", "comment", "auth", "ping"].into_iter().find(|name| *name == t)
 }
 
 fn message(t: &str, json: &str) -> Result<ClientIn, ApiError> {
     match t {
         "tap" => read::<TapBody>(json)?.check().map(ClientIn::Tap),
         "comment" => read::<CommentBody>(json)?.check().map(ClientIn::Comment),
+        "like" => Ok(ClientIn::Like(true)),
+        "unlike" => Ok(ClientIn::Like(false)),
         "auth" => read::<AuthBody>(json).map(|body| ClientIn::Auth { token: body.token }),
         "ping" => Ok(ClientIn::Ping),
         _ => Err(ApiError::new(Code::BadRequest, "unknown t")),

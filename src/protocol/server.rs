@@ -109,6 +109,8 @@ pub struct NoVotes {}
 pub enum AckBody<'a> {
     /// Of `tap`.
     Tapped { accepted: u32, counts: &'a Counts },
+    /// Of `like` and `unlike`.
+    Liked { liked: bool, changed: bool, likes: i64 },
     /// Of `comment`.
     Commented { comment: CommentId, at: Millis },
     /// Of `auth` and whatever else has nothing to tell.

@@ -25,6 +25,8 @@ const SWEEP_LATE: Duration = Duration::from_secs(3);
 pub(super) struct Release {
     pub socket: Rc<Socket>,
     pub joined: Joined,
+    /// Whether the person likes the item.
+    pub liked: bool,
     pub done: oneshot::Sender<()>,
 }
 
@@ -137,17 +139,17 @@ impl Hub {
 
     /// Lets the next of them in: what it gets first, then what was held, then frames as they come.
     pub fn release_next(&self) {
-        let Some(Release { socket, joined, done }) = self.releases.borrow_mut().pop_front() else { return };
-        self.release(&socket, joined);
+        let Some(Release { socket, joined, liked, done }) = self.releases.borrow_mut().pop_front() else { return };
+        self.release(&socket, joined, liked);
         let _ = done.send(());
     }
 
-    fn release(&self, socket: &Socket, joined: Joined) {
+    fn release(&self, socket: &Socket, joined: Joined, liked: bool) {
         let Some(item) = socket.audience.item() else { return };
         let held = socket.outgo.borrow_mut().held.take().unwrap_or_default();
         let after = held.release(joined.seq, joined.version);
         let pace = (joined.tick_ms != self.door.hello.tick_ms).then(|| words::pace(item, joined.seq, joined.tick_ms));
-        let first = joined.frames.into_iter().chain([words::you(item)]).chain(pace);
+        let first = joined.frames.into_iter().chain([words::you(item, liked)]).chain(pace);
         socket.send_first(self, first.chain(after.frames.into_iter().map(|frame| frame.bytes)));
         socket.settle_in();
         if after.counts {

@@ -53,9 +53,9 @@ async fn come_in(hub: Rc<Hub>, socket: Rc<Socket>, read_buf: Bytes, opening: Ope
     }
     socket.hold();
     match join(&hub, &socket, &opening).await {
-        Ok(joined) => {
+        Ok((joined, liked)) => {
             let (done, released) = oneshot::channel();
-            hub.release_in_turn(Release { socket: socket.clone(), joined, done });
+            hub.release_in_turn(Release { socket: socket.clone(), joined, liked, done });
             if released.await.is_ok() {
                 socket.take(&hub, &mut Vec::from(read_buf));
             }
@@ -82,16 +82,18 @@ fn phase(connection: u64) -> f32 {
     (connection.wrapping_mul(GOLDEN) >> 40) as f32 / (1_u32 << 24) as f32
 }
 
-/// Finds the room and joins it.
-async fn join(hub: &Rc<Hub>, socket: &Rc<Socket>, opening: &Opening) -> Result<Joined, ApiError> {
+/// Finds the room and joins it; with whether the person likes the item.
+async fn join(hub: &Rc<Hub>, socket: &Rc<Socket>, opening: &Opening) -> Result<(Joined, bool), ApiError> {
     let Some(user) = socket.session.borrow().as_ref().map(|session| session.caller().user.clone()) else {
         return Err(ApiError::new(Code::Internal, "no session"));
     };
     let room = timeout(OPEN_WAIT, hub.door.acts.open(&opening.item)).await.map_err(|_| too_slow())??;
     let life = socket.audience.found(hub, room.clone());
     let (counted, resume) = (socket.counted, opening.resume);
+    let liked = hub.door.liked(user.clone(), opening.item.clone());
     let join = Join { subscriber: hub.subscriber, frames: hub.frames(), user, counted, resume };
-    let joined = answer_in_time(&room, join).await?;
+    let (joined, liked) = futures_util::future::join(answer_in_time(&room, join), liked).await;
+    let joined = joined?;
     // The room may have ended while the answer was on its way.
     if socket.audience.room().is_none_or(|(current, _)| current != life) {
         return Err(ApiError::new(Code::Unavailable, "room: started anew").retry_after(0));
@@ -99,7 +101,7 @@ async fn join(hub: &Rc<Hub>, socket: &Rc<Socket>, opening: &Opening) -> Result<J
     // An ended room takes nobody in, so there is nothing to leave.
     socket.set_life(if joined.ended { NO_LIFE } else { life });
     socket.audience.joined(&joined);
-    Ok(joined)
+    Ok((joined, liked))
 }
 
 /// A join that is answered too late is left again, so that nobody is counted who is not there.

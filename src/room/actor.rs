@@ -60,6 +60,8 @@ pub struct Room {
     /// How often the hot store has not answered in a row, and when it is asked again.
     pub(super) failures: u32,
     pub(super) again_at: Option<Instant>,
+    /// The hot store had lost state, and is being given again what this process has.
+    pub(super) regains: bool,
     schedule: Schedule,
     told_at: u64,
     told_tick: Duration,
@@ -101,6 +103,7 @@ impl Room {
             fold: 0,
             failures: 0,
             again_at: None,
+            regains: false,
             schedule: Schedule::default(),
             told_at: 0,
             told_tick: deps.config.tick,

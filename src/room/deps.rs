@@ -9,7 +9,7 @@ use super::ticker::Ticker;
 use crate::config::RoomConfig;
 use crate::protocol::{ApiError, ItemId, WriterId};
 use crate::store::durable::DurableStore;
-use crate::store::hot::HotStore;
+use crate::store::hot::{HotStore, LikeFence};
 
 /// Folds one item to empty now. The flush does it; rooms do not know the flush.
 #[async_trait]
@@ -22,6 +22,8 @@ pub trait FoldNow: Send + Sync + 'static {
 pub struct RoomDeps {
     /// Takes every step.
     pub hot: Arc<dyn HotStore>,
+    /// Where the item is put on the list of recounts when the hot store had lost state.
+    pub fence: Arc<dyn LikeFence>,
     /// Holds records and folded counts.
     pub durable: Arc<dyn DurableStore>,
     /// The flush.

@@ -148,6 +148,7 @@ impl Handler<Contribute> for Room {
 /// What entered the buffer.
 enum Entered {
     Taps,
+    Likes,
     Comment(Millis),
     Known(Millis),
 }
@@ -155,14 +156,24 @@ enum Entered {
 impl Room {
     /// Buffers it, or refuses it; refused means that nothing of it is or will be applied.
     fn enter(&mut self, what: &Contribute) -> Result<Entered, ApiError> {
-        if !self.is_live() {
-            return Err(ApiError::new(Code::Gone, "the item has ended"));
-        }
-        self.refuse_stalled()?;
         match what {
-            Contribute::Taps(tap) => self.enter_taps(*tap),
-            Contribute::Comment(comment) => self.enter_comment(comment),
+            Contribute::Taps(tap) => self.takes_acts().and_then(|()| self.enter_taps(*tap)),
+            Contribute::Comment(comment) => self.takes_acts().and_then(|()| self.enter_comment(comment)),
+            Contribute::Likes(n) => self.enter_likes(*n),
         }
+    }
+
+    fn takes_acts(&self) -> Result<(), ApiError> {
+        if self.is_live() { self.refuse_stalled() } else { Err(ended()) }
+    }
+
+    /// Its facts are durable: neither the beginning of the end nor a store that is slow keeps it out.
+    fn enter_likes(&mut self, n: i64) -> Result<Entered, ApiError> {
+        if matches!(self.life, Life::Ended(_)) {
+            return Err(ended());
+        }
+        self.intake.add(Counter::Likes, n).ok_or_else(overflow)?;
+        Ok(Entered::Likes)
     }
 
     fn enter_comment(&mut self, comment: &Comment) -> Result<Entered, ApiError> {
@@ -188,6 +199,7 @@ impl Room {
     fn outcome(&self, entered: Entered) -> Contributed {
         match entered {
             Entered::Taps => Contributed::Taps(self.seen.read().counts.clone()),
+            Entered::Likes => Contributed::Likes(self.seen.read().counts.clone()),
             Entered::Comment(at) => Contributed::Comment { at, created: true },
             Entered::Known(at) => Contributed::Comment { at, created: false },
         }
@@ -197,6 +209,10 @@ impl Room {
 /// The refusal of a key that stands for another comment.
 pub fn key_reused() -> ApiError {
     ApiError::new(Code::Unprocessable, "this key was used for another text")
+}
+
+fn ended() -> ApiError {
+    ApiError::new(Code::Gone, "the item has ended")
 }
 
 fn overflow() -> ApiError {

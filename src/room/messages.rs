@@ -79,6 +79,8 @@ pub enum Contribute {
     Taps(Tap),
     /// A comment with its id; the room gives it its time.
     Comment(Comment),
+    /// By how much people who like the item became more: their facts are durable, so it is refused by nothing but the end.
+    Likes(i64),
 }
 
 /// Whether the room knows the comment of this id, by an earlier call with the same key: then posting it again is a repeat, which
@@ -92,6 +94,8 @@ pub struct Knows(pub CommentId);
 pub enum Contributed {
     /// Counts with these taps in them.
     Taps(Arc<Counts>),
+    /// Counts with these likes in them.
+    Likes(Arc<Counts>),
     /// The comment's time, and whether this call made it (a repeated key did not).
     Comment {
         /// When it was taken.

@@ -61,6 +61,14 @@ impl Registry {
         unfolded.fold(Counters::default(), |sum, some| sum.plus(&some).unwrap_or(sum))
     }
 
+    /// Whether the hot store has all that this node contributed to the item, as far as its journal knows.
+    pub fn stands(&self, item: &ItemId) -> bool {
+        self.journals.lock().get(item).is_none_or(|journal| {
+            let journal = journal.lock();
+            journal.acked() >= journal.op()
+        })
+    }
+
     /// Rooms now.
     pub fn len(&self) -> usize {
         self.rooms.lock().len()

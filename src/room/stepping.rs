@@ -125,6 +125,7 @@ impl Room {
             Next::Wait if self.intake.is_stuck(now) => {
                 tracing::error!(item = %self.view.item, "the hot store stands across a gap; the durable store's document stays stale");
             }
+            Next::Settled if std::mem::take(&mut self.regains) => self.ask_recount(ctx),
             // Whatever is still to be sent goes with the next turn.
             Next::Settled | Next::Send(_) | Next::Wait => {}
         }
@@ -139,18 +140,32 @@ impl Room {
     /// The hot store lost something: bring the item in line with its document, then offer again.
     fn align(&mut self, ctx: &mut Context<Self>) {
         self.stepping = true;
-        let (hot, durable, item) = (self.deps.hot.clone(), self.deps.durable.clone(), self.view.item.clone());
+        let (deps, item) = (self.deps.clone(), self.view.item.clone());
         let aligned = async move {
-            let document = durable.document(&item).await.map_err(|e| e.to_string())?;
-            hot.align(&item, &document).await.map_err(|e| e.to_string())
+            let document = deps.durable.document(&item).await.map_err(|e| e.to_string())?;
+            let aligned = deps.hot.align(&item, &document).await.map_err(|e| e.to_string())?;
+            // Whoever compared likes with their facts meanwhile saw a counter that is about to rise again. Asked for now, in case this process
+            // dies, and when it has risen, in case the store falls back once more.
+            deps.fence.ask_recount(&item).await.map_err(|e| e.to_string()).map(|()| aligned)
         };
         ctx.spawn(aligned.into_actor(self).map(|aligned, room, ctx| {
-            (room.stepping, room.fold) = (false, 0);
+            (room.stepping, room.fold, room.regains) = (false, 0, true);
             if aligned == Ok(Aligned::LaidAnew) {
                 room.deps.stats.laid_anew.fetch_add(1, Ordering::Relaxed);
             }
             tracing::warn!(item = %room.view.item, ?aligned, "the hot store had lost state; aligned with the durable store");
             room.wake(ctx);
+        }));
+    }
+
+    fn ask_recount(&mut self, ctx: &mut Context<Self>) {
+        let (fence, item) = (self.deps.fence.clone(), self.view.item.clone());
+        let asked = async move { fence.ask_recount(&item).await };
+        ctx.spawn(asked.into_actor(self).map(|asked, room, _| {
+            if let Err(error) = asked {
+                room.regains = true;
+                tracing::warn!(item = %room.view.item, %error, "a recount was not noted; asked again");
+            }
         }));
     }
 

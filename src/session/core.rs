@@ -145,6 +145,10 @@ impl Session {
                 (None, Ok(room)) => effects.push(Effect::Tap { room, tap }),
                 (id, room) => self.perform(id, room, Deed::Tap(tap), setting, effects),
             },
+            ClientIn::Like(liked) => {
+                let room = room_of(envelope.item.as_ref(), setting.items);
+                self.perform(envelope.id, room, Deed::Like(liked), setting, effects);
+            }
             ClientIn::Comment(comment) => {
                 let room = room_of(envelope.item.as_ref(), setting.items);
                 self.perform(envelope.id, room, Deed::Comment(comment), setting, effects);

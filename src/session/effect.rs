@@ -76,6 +76,8 @@ pub enum Deed {
     Tap(Tap),
     /// A comment.
     Comment(NewComment),
+    /// A like, or the taking back of one.
+    Like(bool),
 }
 
 impl Deed {
@@ -84,6 +86,8 @@ impl Deed {
         match self {
             Self::Tap(_) => "tap",
             Self::Comment(_) => "comment",
+            Self::Like(true) => "like",
+            Self::Like(false) => "unlike",
         }
     }
 }

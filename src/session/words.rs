@@ -38,8 +38,8 @@ pub fn hello(conn: &str, caller: &Caller, rules: &HelloRules, token: Option<&str
 }
 
 /// What concerns this person alone.
-pub fn you(item: &ItemId) -> Bytes {
-    frame(&ServerOut::You { item, liked: false, votes: NoVotes {}, entered: [] })
+pub fn you(item: &ItemId, liked: bool) -> Bytes {
+    frame(&ServerOut::You { item, liked, votes: NoVotes {}, entered: [] })
 }
 
 /// A refusal.

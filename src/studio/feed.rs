@@ -2,17 +2,18 @@
 
 use actix_web_actors::ws::WebsocketContext;
 
-use super::rooms::outgoing;
+use super::rooms::{Entered, outgoing};
 use super::session::StudioSession;
 use crate::protocol::CloseCode;
-use crate::room::{Frame, Joined, RoomHandle};
+use crate::room::Frame;
 use crate::session::{Class, Piece, words};
 
 type Context = WebsocketContext<StudioSession>;
 
 impl StudioSession {
     /// Lets the session into a room: what it gets first, then what was held, then frames as they come.
-    pub(super) fn place(&mut self, ctx: &mut Context, index: usize, handle: RoomHandle, joined: Joined) {
+    pub(super) fn place(&mut self, ctx: &mut Context, index: usize, entered: Entered) {
+        let Entered { handle, joined, liked } = entered;
         let Some(number) = u8::try_from(index).ok() else { return };
         let (Some(item), Some(room)) = (self.items.get(index), self.rooms.get_mut(index)) else { return };
         let after = room.held.take().unwrap_or_default().release(joined.seq, joined.version);
@@ -23,7 +24,7 @@ impl StudioSession {
         }
         room.seq = room.seq.max(joined.seq);
         let pace = (joined.tick_ms != self.door.hello.tick_ms).then(|| words::pace(item, joined.seq, joined.tick_ms));
-        let first = joined.frames.into_iter().chain([words::you(item)]).chain(pace);
+        let first = joined.frames.into_iter().chain([words::you(item, liked)]).chain(pace);
         let first: Vec<_> = first.chain(after.frames.into_iter().map(|frame| frame.bytes)).collect();
         for bytes in first {
             self.send(ctx, Piece { bytes, room: number, class: Class::Exempt });

@@ -101,13 +101,22 @@ pub(super) struct Entry {
     pub resume: Option<Resume>,
 }
 
+/// A room that a session has come into.
+pub(super) struct Entered {
+    pub handle: RoomHandle,
+    pub joined: Joined,
+    /// Whether the host likes the item.
+    pub liked: bool,
+}
+
 /// Finds and joins a room in a task of its own, so that neither a slow room nor a session that ends leaves a join behind that
 /// nobody takes back. The answer goes through the session's mailbox: frames that the room sent before it are there already.
 pub(super) fn enter(door: Door, session: Addr<StudioSession>, entry: Entry) {
     actix_rt::spawn(async move {
         let (index, item) = (entry.index, entry.item.clone());
         let leave = Leave { subscriber: entry.subscriber, user: entry.user.clone(), counted: false };
-        let tell = |result: Result<(RoomHandle, Joined), ApiError>| {
+        let liked = door.liked(entry.user.clone(), item.clone());
+        let tell = |result: Result<Entered, ApiError>| {
             let result = result.map_err(|error| named(error, &item));
             session.do_send(Placed { index, result });
         };
@@ -129,7 +138,7 @@ pub(super) fn enter(door: Door, session: Addr<StudioSession>, entry: Entry) {
             Err(_) => answer.await,
         };
         match joined.map_err(unreachable_room).and_then(|joined| joined) {
-            Ok(joined) if kept => tell(Ok((room, joined))),
+            Ok(joined) if kept => tell(Ok(Entered { handle: room, joined, liked: liked.await })),
             Ok(joined) if !joined.ended => room.leave.do_send(leave),
             Ok(_) => {}
             Err(error) if kept => tell(Err(error)),

@@ -7,11 +7,11 @@ use actix::{Actor, ActorContext, AsyncContext, Handler, Message, StreamHandler};
 use actix_web_actors::ws::{self, WebsocketContext};
 
 use super::pump::Transit;
-use super::rooms::{Entry, StudioRoom, enter};
+use super::rooms::{Entered, Entry, StudioRoom, enter};
 use super::studios::Ending;
 use crate::acts::door::{Door, now};
 use crate::protocol::{ApiError, CloseCode, Code, ItemId};
-use crate::room::{Frames, Joined, Leave, RoomHandle, SubscriberId};
+use crate::room::{Frames, Leave, SubscriberId};
 use crate::session::opening::{Resume, fresh_id};
 use crate::session::{Input, Outbox, Session, words};
 
@@ -35,7 +35,7 @@ pub(super) struct Violated(pub CloseCode);
 #[rtype(result = "()")]
 pub(super) struct Placed {
     pub index: usize,
-    pub result: Result<(RoomHandle, Joined), ApiError>,
+    pub result: Result<Entered, ApiError>,
 }
 
 /// Close with this code; with a spread, the host is told a time to return that is drawn from it.
@@ -222,7 +222,7 @@ impl Handler<Placed> for StudioSession {
 
     fn handle(&mut self, placed: Placed, ctx: &mut Context) {
         match placed.result {
-            Ok((room, joined)) => self.place(ctx, placed.index, room, joined),
+            Ok(entered) => self.place(ctx, placed.index, entered),
             Err(error) => {
                 self.answer(ctx, words::error(None, None, &error, None));
                 self.close(ctx, words::close_code_of(&error));

@@ -9,6 +9,7 @@ mod distributed;
 #[path = "../histories/mod.rs"]
 mod histories;
 mod kill;
+mod likes;
 mod live;
 mod load;
 #[cfg(all(test_redis, test_mongodb))]

@@ -17,7 +17,7 @@ use heartline::room::{
 use heartline::store::durable::DurableStore;
 use heartline::store::durable::sqlite::SqliteStore;
 use heartline::store::hot::HotStore;
-use heartline::store::hot::memory::{MemoryHot, Settings};
+use heartline::store::hot::memory::{MemoryFence, MemoryHot, Settings};
 
 /// A relay that only remembers with what it was told to close.
 struct Relay(Arc<Mutex<Vec<CloseCode>>>);
@@ -64,6 +64,7 @@ async fn node_with(folder: &std::path::Path, config: RoomConfig) -> (Arc<MemoryH
     let config = RoomConfig { tick, auto_create: true, ..config };
     let deps = RoomDeps {
         hot: hot.clone(),
+        fence: Arc::new(MemoryFence::new(writer)),
         durable: sqlite.clone(),
         fold: Arc::new(Fault),
         ticker,

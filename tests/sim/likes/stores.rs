@@ -1,0 +1,215 @@
+//! The stores as one node reaches them.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use heartline::likes::counter::LikeCounter;
+use heartline::protocol::{ApiError, Code, ItemId, UserId, WriterId};
+use heartline::store::durable::{BatchId, DurableError, LikeBatch, LikeStore, Liker, Liking};
+use heartline::store::hot::{HotError, LikeFence, Raised};
+use tokio::time::{Instant, sleep};
+use uuid::Uuid;
+
+use super::world::{Guard, NODES, World, writer_of};
+
+pub struct Reach {
+    pub world: Arc<World>,
+    pub node: usize,
+}
+
+impl Reach {
+    /// The way there and back; something is done in between.
+    async fn there<T>(&self, done: impl FnOnce(&World) -> T) -> T {
+        self.world.pass(self.node).await;
+        let answer = done(&self.world);
+        self.world.pass(self.node).await;
+        answer
+    }
+
+    async fn hot<T: std::fmt::Debug>(&self, what: &str, done: impl FnOnce(&World) -> T) -> Result<T, HotError> {
+        let tell = |answer: &T| self.world.tell(|| format!("{} {what}: {answer:?}", self.node));
+        let answer = self.there(|world| {
+            let answer = done(world);
+            tell(&answer);
+            answer
+        });
+        let answer = answer.await;
+        if self.world.goes_wrong(3) { Err(HotError::Unavailable("no reply".to_owned())) } else { Ok(answer) }
+    }
+}
+
+#[async_trait]
+impl LikeStore for Reach {
+    /// Each command on its own: the others of a batch may be seen before it is whole.
+    async fn like(&self, batch: &LikeBatch) -> Result<Vec<bool>, DurableError> {
+        let mut changed = Vec::new();
+        for command in &batch.commands {
+            self.world.pass(self.node).await;
+            let mut facts = self.world.facts.lock();
+            let known = facts.get(&command.user).copied();
+            let mine = known == Some((command.liked, batch.by));
+            let moves = known.is_some_and(|(liked, _)| liked) != command.liked;
+            if moves {
+                facts.insert(command.user.clone(), (command.liked, batch.by));
+            }
+            self.world.tell(|| format!("{} fact {command:?} of {}: {moves}", self.node, batch.by.number));
+            drop(facts);
+            if self.world.goes_wrong(2) {
+                return Err(DurableError("cut off".to_owned()));
+            }
+            if mine {
+                self.world.saw("a batch repeated");
+            }
+            changed.push(moves || (mine && self.world.without != Some(Guard::Repeat)));
+        }
+        self.world.pass(self.node).await;
+        if self.world.goes_wrong(5) { Err(DurableError("no reply".to_owned())) } else { Ok(changed) }
+    }
+
+    async fn settled(&self, _: &ItemId, _: BatchId) {}
+
+    async fn unsettled(&self) -> Result<Vec<ItemId>, DurableError> {
+        Ok(Vec::new())
+    }
+
+    async fn count_likes(&self, _: &ItemId) -> Result<u64, DurableError> {
+        let likes = |world: &World| world.facts.lock().values().filter(|(liked, _)| *liked).count() as u64;
+        Ok(self.there(likes).await)
+    }
+
+    async fn likers(&self, _: &ItemId, _: Option<&Liker>, _: usize) -> Result<Vec<Liker>, DurableError> {
+        unreachable!("nobody reads")
+    }
+
+    async fn likers_among(&self, _: &ItemId, _: &[UserId]) -> Result<Vec<UserId>, DurableError> {
+        unreachable!("nobody reads")
+    }
+
+    async fn likings(&self, _: &UserId, _: Option<&Liking>, _: usize) -> Result<Vec<Liking>, DurableError> {
+        unreachable!("nobody reads")
+    }
+
+    async fn liked_among(&self, _: &UserId, _: &[ItemId]) -> Result<Vec<ItemId>, DurableError> {
+        unreachable!("nobody reads")
+    }
+}
+
+#[async_trait]
+impl LikeFence for Reach {
+    async fn open(&self, item: &ItemId, batch: BatchId) -> Result<bool, HotError> {
+        let opens = |world: &World| {
+            let opened = world.fence.lock().open(item, batch, Instant::now().into_std());
+            if !opened {
+                world.saw("kept out by a fence");
+            }
+            opened
+        };
+        self.hot("open", opens).await
+    }
+
+    async fn close(&self, item: &ItemId, batch: BatchId) -> Result<(), HotError> {
+        let closes = |world: &World| {
+            let mut fence = world.fence.lock();
+            let before = fence.clone();
+            fence.close(item, batch, Uuid::new_v4());
+            let noticed = before.recounts(1).is_empty() && !fence.recounts(1).is_empty();
+            if world.without == Some(Guard::Gone) && noticed {
+                *fence = before;
+            }
+        };
+        self.hot("close", closes).await
+    }
+
+    async fn raise(&self, item: &ItemId, token: Uuid, hold: Duration) -> Result<Option<Raised>, HotError> {
+        let now = || Instant::now().into_std();
+        self.hot("raise", |world| world.fence.lock().raise(item, token, now() + hold, now())).await
+    }
+
+    async fn hold(&self, item: &ItemId, token: Uuid, hold: Duration) -> Result<Option<Raised>, HotError> {
+        let holds = |world: &World| {
+            let held = world.fence.lock().hold(item, token, Instant::now().into_std() + hold);
+            if world.without == Some(Guard::Quiet) {
+                let everybody = (0..NODES).map(writer_of).collect();
+                return held.map(|held| Raised { quiet: everybody, ..held });
+            }
+            held
+        };
+        self.hot("hold", holds).await
+    }
+
+    async fn quiet(&self, item: &ItemId, writer: WriterId) -> Result<(), HotError> {
+        self.hot("quiet", |world| world.fence.lock().quiet(item, writer)).await
+    }
+
+    async fn lift(&self, item: &ItemId, token: Uuid, exact: Option<Uuid>) -> Result<bool, HotError> {
+        self.hot("lift", |world| world.fence.lock().lift(item, token, exact)).await
+    }
+
+    async fn ask_recount(&self, item: &ItemId) -> Result<(), HotError> {
+        self.hot("ask_recount", |world| world.fence.lock().ask_recount(item, Uuid::new_v4())).await
+    }
+
+    async fn recounts(&self, limit: usize) -> Result<Vec<ItemId>, HotError> {
+        self.hot("recounts", |world| world.fence.lock().recounts(limit)).await
+    }
+
+    async fn living(&self) -> Result<Vec<WriterId>, HotError> {
+        self.hot("living", World::living).await
+    }
+
+    async fn entries(&self, limit: usize) -> Result<Vec<(ItemId, BTreeSet<WriterId>)>, HotError> {
+        let entries = |world: &World| {
+            if world.without == Some(Guard::Entries) { Vec::new() } else { world.fence.lock().entries(limit) }
+        };
+        self.hot("entries", entries).await
+    }
+}
+
+/// As a room and its journal do it: what was given is offered until the hot store has it, whoever waits.
+#[async_trait]
+impl LikeCounter for Reach {
+    async fn ready(&self, _: &ItemId) -> Result<(), ApiError> {
+        self.world.pass(self.node).await;
+        Ok(())
+    }
+
+    async fn add(&self, item: &ItemId, n: i64) -> Result<i64, ApiError> {
+        self.world.pass(self.node).await;
+        let number = {
+            let given = &mut self.world.counter.lock().given[self.node];
+            given.push(n);
+            given.len()
+        };
+        self.world.tell(|| format!("{} gives {n}", self.node));
+        if self.world.goes_wrong(5) {
+            self.world.saw("a counter that did not answer");
+            return Err(ApiError::outcome_unknown("no answer in time"));
+        }
+        while self.world.counter.lock().taken[self.node] < number {
+            self.world.pass(self.node).await;
+            sleep(Duration::from_millis(5)).await;
+        }
+        self.stored(item).await
+    }
+
+    async fn shown(&self, item: &ItemId) -> Result<i64, ApiError> {
+        self.stored(item).await
+    }
+
+    async fn stored(&self, _: &ItemId) -> Result<i64, ApiError> {
+        let likes = self.there(|world| world.counter.lock().likes()).await;
+        if self.world.goes_wrong(3) { Err(ApiError::new(Code::Unavailable, "no reply")) } else { Ok(likes) }
+    }
+
+    async fn settle(&self, _: &ItemId) -> Result<(), ApiError> {
+        loop {
+            self.world.pass(self.node).await;
+            if self.world.counter.lock().stands(self.node) {
+                return Ok(());
+            }
+            sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
