@@ -11,13 +11,14 @@
  *
  * Events (`client.on(type, fn)`, or `addEventListener`; what is told is in `event.detail`): `status`, `hello`,
  * `snapshot`, `ready`, `counts`, `comments` `{item, added}`, `removed` `{item, ids}`, `item`, `pinned`, `pace`, `dropped`,
- * `ended`, `drafts`, `refused` `{act, kind?, n?, error}`, `message` (each message as it came).
+ * `ended`, `liked`, `drafts`, `refused` `{act, kind?, n?, error}`, `message` (each message as it came).
  *
- * What the state means lives in pure modules of its own: `room.js`, `taps.js`, `drafts.js`, `backoff.js`. This file
+ * What the state means lives in pure modules of its own: `room.js`, `taps.js`, `likes.js`, `drafts.js`, `backoff.js`. This file
  * connects them and keeps no rules; it never touches a page or a storage.
  */
 import { Drafts } from "./drafts.js";
 import { countOf } from "./display.js";
+import { LikeBook } from "./likes.js";
 import { Link } from "./link.js";
 import { Bucket } from "./rate.js";
 import { Room } from "./room.js";
@@ -56,6 +57,7 @@ export class HeartlineClient extends EventTarget {
   #clock;
   #rooms = new Map();
   #books = new Map();
+  #likes = new Map();
   #tapTimer = null;
   #sentAt = -Infinity;
   #serial = 0;
@@ -123,6 +125,7 @@ export class HeartlineClient extends EventTarget {
   /** Becomes somebody else: comes back at once with this token. */
   setToken(token) {
     this.token = token;
+    this.#likes.clear();
     this.#link.restart(true);
   }
 
@@ -139,6 +142,19 @@ export class HeartlineClient extends EventTarget {
     this.#scheduleTaps();
     this.#emit("counts", { item, own: true });
     return taken;
+  }
+
+  /** Whether this person likes the item: as they last asked, else as the server has it. */
+  liked(item = this.items[0]) {
+    return this.#like(item).liked;
+  }
+
+  /** Likes the item, or takes the like back: shown at once, sent as soon as it can be. */
+  like(liked = true, item = this.items[0]) {
+    if (this.room(item).ended || this.room(item).ending) return;
+    this.#like(item).want(liked);
+    this.#sendLike(item);
+    this.#emit("liked", { item });
   }
 
   /** Sends a comment; answers its draft, or null when too many wait (the caller keeps the text). */
@@ -209,6 +225,7 @@ export class HeartlineClient extends EventTarget {
     for (const comment of effect.added) this.drafts.matched(comment, this.hello?.user);
     for (const name of effect.changed) {
       if (name === "counts") this.#feed(room, message.t === "ended");
+      if (name === "you") this.#told(item, message.liked);
       if (name === "comments" && effect.removed.length) this.#emit("removed", { item, ids: effect.removed });
       else this.#emit(name, { item, added: effect.added, message });
     }
@@ -239,6 +256,7 @@ export class HeartlineClient extends EventTarget {
     const asked = this.#asked.get(message.id);
     this.#asked.delete(message.id);
     if (asked?.act === "tap") this.#tapAnswered(asked, message, error);
+    else if (asked?.act === "like") this.#likeAnswered(asked, message, error);
     else if (asked?.act === "comment") this.#commentAnswered(asked, message, error);
     else if (error) this.#emit("refused", { act: error.act, error });
   }
@@ -253,6 +271,31 @@ export class HeartlineClient extends EventTarget {
     if (refused > 0 && !again) this.#emit("refused", { act: "tap", kind, n: refused, error: error ?? null });
     this.#emit("counts", { item, own: true });
     this.#scheduleTaps(again ? (error.retry_after_ms ?? 1_000) : 0);
+  }
+
+  #likeAnswered({ item }, message, error) {
+    if (!error) return this.#told(item, message.liked, true);
+    const again = error.retryable === true || error.outcome === "unknown";
+    this.#like(item).refused(again);
+    if (again) this.#clock.setTimeout(() => this.#sendLike(item), error.retry_after_ms ?? 1_000);
+    else this.#emit("refused", { act: "like", error });
+    this.#emit("liked", { item });
+  }
+
+  #told(item, liked, answers = false) {
+    this.#like(item).told(liked, answers);
+    this.#sendLike(item);
+    this.#emit("liked", { item });
+  }
+
+  #sendLike(item) {
+    // Before `you` the server's side is not known, and comes at once.
+    if (this.status.state !== "open" || !this.room(item).you) return;
+    const liked = this.#like(item).take();
+    if (liked === null) return;
+    const named = this.#o.items ? { item } : {};
+    const sent = this.#link.send({ t: liked ? "like" : "unlike", ...named, id: this.#ask({ act: "like", item }) });
+    if (!sent) this.#like(item).cut();
   }
 
   #commentAnswered({ item, key }, message, error) {
@@ -321,6 +364,11 @@ export class HeartlineClient extends EventTarget {
     return this.#serial;
   }
 
+  #like(item) {
+    if (!this.#likes.has(item)) this.#likes.set(item, new LikeBook());
+    return this.#likes.get(item);
+  }
+
   #book(item, kind) {
     const name = `${item}\t${kind}`;
     if (!this.#books.has(name)) this.#books.set(name, new TapBook());
@@ -332,7 +380,7 @@ export class HeartlineClient extends EventTarget {
     this.#tapTimer = null;
     this.#tapRate = this.#messageRate = null;
     this.#asked.clear();
-    for (const book of this.#books.values()) book.cut();
+    for (const book of [...this.#books.values(), ...this.#likes.values()]) book.cut();
     this.drafts.cut();
     this.#emit("drafts", {});
   }

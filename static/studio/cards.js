@@ -18,7 +18,7 @@ export class Cards {
     this.#place = place;
   }
 
-  /** A card for viewers, comments and each kind of tap. */
+  /** A card for viewers, likes, comments and each kind of tap. */
   show(kinds) {
     if (this.#kinds === kinds.join()) return;
     this.#kinds = kinds.join();
@@ -26,6 +26,7 @@ export class Cards {
     this.#cards = new Map();
     const keep = (name, build) => this.#cards.set(name, before.get(name) ?? build());
     keep("viewers", () => card("Watching now", glyph("people"), "level"));
+    keep("likes", () => card("Likes", glyph("like"), "level"));
     keep("comments", () => card("Comments", glyph("chat"), "rate"));
     for (const kind of kinds) keep(`taps.${kind}`, () => card(kind.replaceAll("_", " "), kindIcon(kind), "rate"));
     this.#place.replaceChildren(...[...this.#cards.values()].map((one) => one.element));

@@ -29,10 +29,10 @@ export class Ledger {
     this.#timer = setTimeout(() => this.refresh(), EVERY_MS);
   }
 
-  #show({ counters }) {
+  #show({ counters, drift }) {
     const rows = Object.entries(counters).map(([name, sums]) => ({ name, ...sums, exact: adds(sums) }));
     $("#ledger").replaceChildren(...rows.map(rowOf));
-    const good = rows.every((row) => row.exact);
+    const good = rows.every((row) => row.exact) && drift.likes === 0;
     verdict(good ? "good" : "bad", good ? "Exact" : "Does not add up");
     $("#ledger").dataset.exact = String(good);
   }

@@ -96,6 +96,7 @@ function drawItem(client, cards, settings) {
 function drawCounts(client, cards) {
   const room = client.room();
   cards.count("viewers", room.counts.viewers);
+  cards.count("likes", room.counts.likes);
   cards.count("comments", room.counts.comments);
   for (const kind of room.settings?.reactions ?? []) cards.count(`taps.${kind}`, client.count(kind));
 }

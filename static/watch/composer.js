@@ -10,6 +10,7 @@ const segmenter = globalThis.Intl?.Segmenter ? new Intl.Segmenter() : null;
 
 export class Composer {
   #onSend;
+  #ask;
   #max = { graphemes: 500, bytes: 2000 };
 
   /** `onSend(text)` answers whether it took the text; `onJoin(token, name)` has a new identity. */
@@ -22,7 +23,7 @@ export class Composer {
     this.text.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && !event.shiftKey && !event.isComposing) this.#submit(event);
     });
-    askForName(onJoin);
+    this.#ask = askForName(onJoin);
     this.#measure();
   }
 
@@ -37,6 +38,11 @@ export class Composer {
     $("#join").hidden = mode !== "join";
     $("#closed").hidden = mode === "write" || mode === "join";
     $("#closed").textContent = $("#closed").hidden ? "" : mode;
+  }
+
+  /** Asks for a name, where this server gives them out. */
+  askForName() {
+    this.#ask();
   }
 
   /** Puts a text back for its writer, before what they typed meanwhile. */
@@ -76,10 +82,11 @@ export const JOIN_OR_SIGN_IN = onLoopback() ? "join" : "Sign in on the show's ow
 
 function askForName(onJoin) {
   const [dialog, name, note] = [$("#name-dialog"), $("#name"), $("#name-note")];
-  $("#join").addEventListener("click", () => {
+  const ask = () => {
     note.hidden = true;
     dialog.showModal();
-  });
+  };
+  $("#join").addEventListener("click", ask);
   $("#name-cancel").addEventListener("click", () => dialog.close());
   $("#name-form").addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -93,4 +100,5 @@ function askForName(onJoin) {
     dialog.close();
     onJoin(token, chosen);
   });
+  return ask;
 }

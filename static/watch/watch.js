@@ -7,6 +7,7 @@ import { session } from "../ui/session.js";
 import { Chat } from "../ui/chat.js";
 import { Composer, JOIN_OR_SIGN_IN } from "./composer.js";
 import { Hearts } from "./hearts.js";
+import { LikeButton } from "./like.js";
 import { Rail } from "./rail.js";
 import { stage } from "./stage.js";
 
@@ -41,9 +42,12 @@ const composer = new Composer(send, (token, name) => {
   client.setToken(token);
 });
 
+const like = new LikeButton($("#like"), $("#likes"), client, () => composer.askForName());
+
 const drawCounts = perFrame(() => {
   const room = client.room();
   for (const kind of room.settings?.reactions ?? []) rail.count(kind, client.count(kind));
+  like.draw(room.ended || room.ending);
   tell($("#viewers"), room.counts.viewers, "watching");
   tell($("#comments"), room.counts.comments, "comments");
 });
@@ -62,6 +66,7 @@ client.on("snapshot", () => chat.reset(client.room().comments));
 client.on("comments", ({ detail }) => chat.add(detail.added));
 client.on("removed", ({ detail }) => chat.remove(detail.ids));
 client.on("drafts", () => drawDrafts());
+client.on("liked", () => drawCounts());
 client.on("item", () => drawSettings());
 client.on("refused", ({ detail }) => refused(detail));
 client.on("status", ({ detail }) => statusChanged(detail));
@@ -136,7 +141,7 @@ function chatMode(settings, over) {
 
 function drawFinal(settings) {
   const counts = client.room().counts;
-  const rows = [...settings.reactions.map((kind) => [kind, client.count(kind)]), ["comments", counts.comments]];
+  const rows = [...settings.reactions.map((kind) => [kind, client.count(kind)]), ["likes", counts.likes], ["comments", counts.comments]];
   $("#final-counts").replaceChildren(...rows.map(([name, n]) => {
     const value = make("dd", "num", short(n));
     value.title = exact(n);

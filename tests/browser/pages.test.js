@@ -185,12 +185,46 @@ test("a comment is seen by the other phone once and in one order, and what looks
   clean(a, b);
 });
 
+const isLiked = async (page) => (await page.getAttribute("#like", "aria-pressed")) === "true";
+const likes = async (page) => Number(await page.getAttribute("#likes", "value"));
+
+test("a like shows at once, counts once, and is still there on another device", async (t) => {
+  const open = opens(t);
+  const ana = person("Ana");
+  const [a, b] = [await open("liked", { claims: ana }), await open("liked", { claims: person("Ben") })];
+  const pressed = await a.evaluate(async () => {
+    document.querySelector("#like").click();
+    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+    return document.querySelector("#like").getAttribute("aria-pressed");
+  });
+  assert.equal(pressed, "true", "in the next frame");
+  for (const page of [a, b]) await until("one like", async () => (await likes(page)) === 1);
+  assert.equal(await isLiked(b), false);
+  const again = await open("liked", { claims: ana, options: DESK });
+  await until("the other device knows", () => isLiked(again));
+  for (let i = 0; i < 4; i += 1) await again.click("#like");
+  await until("an even number of presses", async () => (await isLiked(again)) && (await likes(b)) === 1);
+  await again.click("#like");
+  await until("taken back", async () => (await likes(b)) === 0);
+  assert.equal(await total("liked", "likes"), 0);
+  clean(a, b, again);
+});
+
+test("a like of somebody without network is sent when it is back", async (t) => {
+  const page = await opens(t)("later", { claims: person("Lena") });
+  await page.context().setOffline(true);
+  await page.click("#like");
+  assert.equal(await isLiked(page), true);
+  await page.context().setOffline(false);
+  await until("the like", async () => (await likes(page)) === 1 && (await total("later", "likes")) === 1);
+});
+
 test("somebody without a name may watch and tap, and gets a name to talk with", async (t) => {
   const page = await opens(t)("guest");
   assert.equal(await page.locator("#composer").isVisible(), false);
   await tapTimes(page, 3);
   await until("the ledger", async () => (await total("guest")) === 3);
-  await page.click("#join");
+  await page.click("#like");
   await page.fill("#name", "Gina");
   await page.keyboard.press("Enter");
   await page.waitForSelector("#composer:not([hidden])");
