@@ -37,6 +37,19 @@ pub struct Counter {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Audit {
     counters: std::collections::BTreeMap<String, Counter>,
+    /// What the facts say.
+    #[serde(default)]
+    pub facts: LikesOnly,
+    /// How far counters are from facts.
+    #[serde(default)]
+    pub drift: LikesOnly,
+}
+
+/// Figures that there are of likes alone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+pub struct LikesOnly {
+    /// Of likes.
+    pub likes: i64,
 }
 
 /// One comment of the history.

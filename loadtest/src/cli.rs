@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::bench::{self, BenchConfig};
 use crate::fanout::{self, FanoutConfig};
+use crate::likes::{self, LikesConfig, Way};
 use crate::replay::{self, ReplayConfig};
 use crate::report::render;
 use crate::soak::{self, SoakConfig};
@@ -36,6 +37,8 @@ enum Command {
     Storm(Storm),
     /// Post a recorded show's comments again while sockets watch.
     Replay(Replay),
+    /// Like and unlike as fast as it is answered; every answer, counter and fact must fit the books.
+    Likes(LikesArgs),
     /// Make a trace to replay, the same for a seed; to standard output.
     MakeTrace(MakeTrace),
     /// Sum up a trace.
@@ -133,6 +136,43 @@ struct MakeTrace {
 }
 
 #[derive(Debug, Args)]
+struct LikesArgs {
+    /// The server; loopback only.
+    #[arg(long, default_value = "http://127.0.0.1:8080")]
+    url: Target,
+    /// What the items' names begin with; they must be new.
+    #[arg(long, default_value = "likes")]
+    prefix: String,
+    /// By a service in batches, or by viewers over their sockets.
+    #[arg(long, value_enum, default_value_t = Way::Batch)]
+    way: Way,
+    /// How many items.
+    #[arg(long, default_value_t = 1)]
+    items: usize,
+    /// How many people.
+    #[arg(long, default_value_t = 1_000_000)]
+    people: usize,
+    /// Acts of one batch.
+    #[arg(long, default_value_t = 1_000)]
+    batch: usize,
+    /// HTTP connections, each with one batch under way.
+    #[arg(long, default_value_t = 32)]
+    connections: usize,
+    /// Viewer sockets.
+    #[arg(long, default_value_t = 2_000)]
+    sockets: usize,
+    /// Acts under way on one socket.
+    #[arg(long, default_value_t = 8)]
+    window: usize,
+    /// For how many seconds.
+    #[arg(long, default_value_t = 10.0)]
+    seconds: f64,
+    /// The same seed sends the same.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+#[derive(Debug, Args)]
 struct Fanout {
     /// The heartline binary.
     #[arg(long)]
@@ -216,6 +256,10 @@ impl Cli {
                 let report = block_on(replay::run(replay.config(quiet)?))?;
                 Ok(Finished { text: render(&report, json), is_passed: report.violations.is_empty() })
             }
+            Command::Likes(likes) => {
+                let report = block_on(likes::run(likes.config()))?;
+                Ok(Finished { text: render(&report, json), is_passed: report.violations.is_empty() })
+            }
             Command::MakeTrace(made) => made.run(),
             Command::TraceStats { file } => {
                 let text = serde_json::to_string_pretty(&Statistics::of(&read(&file)?))?;
@@ -273,6 +317,26 @@ impl Replay {
             is_quiet,
             ..ReplayConfig::new(self.at.url, &self.at.item, lines)
         })
+    }
+}
+
+impl LikesArgs {
+    fn config(self) -> LikesConfig {
+        let Self {
+            url: target,
+            prefix,
+            way,
+            items,
+            people,
+            batch,
+            connections,
+            sockets,
+            window,
+            seconds: length,
+            seed,
+        } = self;
+        let length = seconds(length);
+        LikesConfig { target, prefix, way, items, people, batch, connections, sockets, window, length, seed }
     }
 }
 

@@ -14,6 +14,8 @@ pub mod replay;
 
 pub mod fanout;
 
+pub mod likes;
+
 pub mod bench;
 
 pub mod soak;
