@@ -1,5 +1,5 @@
 //! The stop, a sequence with a report (I12): not ready → goodbye to sockets, each with a time to come back → no more requests →
-//! rooms hand over → everything folded → stores closed. Each phase has a deadline within the whole one's.
+//! likes land in their counters → rooms hand over → everything folded → stores closed. Each phase has a deadline within the whole one's.
 
 use std::fmt;
 use std::future::Future;
@@ -18,7 +18,7 @@ use crate::flush::{Drained, FlushAll};
 pub struct DrainReport {
     /// Sockets that were told to come back, and those that had to be cut.
     pub sockets: GoodbyeReport,
-    /// Whether every room handed over what it had buffered.
+    /// Whether every like landed in its counter, and every room handed over what it had buffered.
     pub handed_over: bool,
     /// Items that stayed unflushed; `None`: it could not be found out in time.
     pub unflushed_items: Option<usize>,
@@ -62,7 +62,9 @@ impl Running {
             report.sockets = sockets;
         }
         within(goodbye_until + limit / GOODBYE_SHARE, self.server.stop(true)).await;
-        report.handed_over = within(end, self.registry.hand_over()).await.is_some();
+        // Before the rooms, through which likes move their counters.
+        let landed = within(end, self.likes.all_landed()).await.is_some();
+        report.handed_over = within(end, self.registry.hand_over()).await.is_some() && landed;
         let flushed = within(end, self.flush.send(FlushAll { deadline: end })).await;
         report.unflushed_items = flushed.and_then(Result::ok).map(|Drained { items_left, .. }| items_left);
         self.close().await;

@@ -53,6 +53,7 @@ pub struct Running {
     pub(super) server: ServerHandle,
     pub(super) registry: Arc<Registry>,
     pub(super) flush: Addr<FlushActor>,
+    pub(super) likes: Likes,
     pub(super) relays: Arc<Mutex<Vec<Addr<Relay>>>>,
     pub(super) studios: Arc<Studios>,
     arbiters: Vec<Arbiter>,
@@ -76,7 +77,7 @@ impl App {
         registry.note_cold(self.stores.left_over.iter().cloned(), clock::monotonic());
         let relays = Arc::<Mutex<Vec<Addr<Relay>>>>::default();
         let (likes, reconciler) = self.likes(&registry);
-        let doors = self.doors(&registry, likes, reconciler.recipient());
+        let doors = self.doors(&registry, likes.clone(), reconciler.recipient());
         let studios = Studios::new(doors.1.clone());
         let server = self.serve(listener, metrics_listener, doors, relays.clone(), studios.clone())?;
         let tasks = vec![
@@ -94,6 +95,7 @@ impl App {
             server: handle,
             registry,
             flush,
+            likes,
             relays,
             studios,
             arbiters,

@@ -93,9 +93,13 @@ impl<W> Queues<W> {
         std::mem::replace(&mut self.changed, rest).into_iter().collect()
     }
 
-    /// A batch is about to be entered at the fence: the item is not quiet from here on.
-    pub fn set_out(&mut self, item: &ItemId) {
-        self.of(item).under_way += 1;
+    /// A batch is about to be entered at the fence: the item is not quiet from here on. `false`: an end waits for stillness, which a batch
+    /// that was taken before must not break.
+    pub fn set_out(&mut self, item: &ItemId) -> bool {
+        let queue = self.of(item);
+        let may = queue.held == 0;
+        queue.under_way += usize::from(may);
+        may
     }
 
     /// A batch that had set out is in the counter, or its item will be recounted, or the fence kept it out.
@@ -111,6 +115,11 @@ impl<W> Queues<W> {
     /// Whether nothing of the item is between fact and counter.
     pub fn is_quiet(&self, item: &ItemId) -> bool {
         self.items.get(item).is_none_or(|queue| queue.under_way == 0)
+    }
+
+    /// Whether nothing waits and nothing is under way, of any item.
+    pub fn are_empty(&self) -> bool {
+        self.items.is_empty()
     }
 
     /// The bell of an item that is not quiet.
@@ -173,10 +182,10 @@ mod tests {
         assert_eq!(enter(&mut queues, 3), Entered::Waits, "its driver comes by again");
         assert_eq!(queues.take(&item()).map(|batch| batch.len()), Some(1));
         assert!(queues.take(&item()).is_none());
-        queues.set_out(&item());
-        assert!(!queues.is_quiet(&item()));
+        assert!(queues.set_out(&item()));
+        assert!(!queues.is_quiet(&item()) && !queues.are_empty());
         queues.landed(&item());
-        assert!(queues.is_quiet(&item()) && queues.items.is_empty());
+        assert!(queues.is_quiet(&item()) && queues.are_empty());
         assert_eq!(enter(&mut queues, 4), Entered::Drive);
     }
 
@@ -185,6 +194,7 @@ mod tests {
         let mut queues = Queues::default();
         queues.hold(&item());
         assert_eq!(enter(&mut queues, 1), Entered::Waits);
+        assert!(!queues.set_out(&item()), "nor does a batch that was taken before go on");
         assert!(queues.take(&item()).is_none());
         assert!(queues.let_go(&item()), "somebody has to drive what came meanwhile");
         assert_eq!(queues.take(&item()).map(|batch| batch.len()), Some(1));

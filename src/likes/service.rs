@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::batch::Done;
 use super::counter::LikeCounter;
@@ -28,6 +28,9 @@ pub const GATHER: Duration = Duration::from_millis(10);
 pub const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long an end waits for likes that are under way; what comes later is counted by a recount.
 pub const STILL_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How often a stop looks whether all likes have landed.
+const LOOK_WAIT: Duration = Duration::from_millis(10);
 
 /// What a like or an unlike came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,6 +102,13 @@ impl Likes {
         // Past the deadline the end goes on: a recount finds what came late.
         let _ = timeout(STILL_TIMEOUT, self.quiet(item)).await;
         still
+    }
+
+    /// Answers when every like that came in is answered: for a stop, when nothing comes in any more.
+    pub async fn all_landed(&self) {
+        while !self.shared.queues.lock().are_empty() {
+            sleep(LOOK_WAIT).await;
+        }
     }
 
     /// Answers when nothing of the item is between fact and counter.

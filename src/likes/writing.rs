@@ -47,18 +47,19 @@ impl Likes {
 
     /// The item takes likes, and the batch stands at its fence.
     async fn enter(&self, item: &ItemId, id: BatchId) -> Result<(), ApiError> {
-        self.shared.counter.ready(item).await?;
         let until = clock::monotonic() + FENCED_TIMEOUT;
         // Under way from before each try on, so that nobody takes the node for quiet whose entry is being made; while it waits it is not,
-        // for the recount waits for that.
+        // for a recount, or an end, waits for that. After an end the item takes no likes any more.
         loop {
-            self.shared.queues.lock().set_out(item);
-            let opened = self.shared.fence.open(item, id).await;
-            if matches!(opened, Ok(true)) {
-                return Ok(());
+            self.shared.counter.ready(item).await?;
+            if self.shared.queues.lock().set_out(item) {
+                let opened = self.shared.fence.open(item, id).await;
+                if matches!(opened, Ok(true)) {
+                    return Ok(());
+                }
+                self.shared.queues.lock().landed(item);
+                opened.map_err(unavailable)?;
             }
-            self.shared.queues.lock().landed(item);
-            opened.map_err(unavailable)?;
             if clock::monotonic() > until {
                 return Err(unavailable("the item is being recounted"));
             }

@@ -36,6 +36,7 @@ async function fill() {
   const tokens = new Map();
   for (const [name] of words) if (!tokens.has(name)) tokens.set(name, await server.token({ sub: `u:${tokens.size}`, role: "viewer", name }));
   for (const [name, text] of words) await speak(tokens.get(name), text);
+  for (const token of tokens.values()) for (const item of ["demo", "over"]) await server.call("PUT", `/v1/items/${item}/like`, {}, token);
   for (let i = 0; i < 4; i += 1) await server.call("POST", "/v1/items/over/taps", { n: 60, kind: i % 2 ? "heart" : "fire" }, tokens.get(words[i][0]));
   for (const [name, text] of [["Maya", "that was close"], ["Leo", "good night everyone"]]) await server.call("POST", "/v1/items/over/comments", { text }, tokens.get(name));
   await server.call("POST", "/v1/items/over/end", {}, await server.host());
@@ -59,6 +60,7 @@ const shots = {
     await page.fill("#text", "Hello from the test");
     await page.click("#send");
     await until("own comment", () => page.$("#lines .line.own"));
+    await page.click("#like");
     await page.fill("#text", "What a lovely evening");
     await page.evaluate(async () => {
       for (let i = 0; i < 8; i += 1) {

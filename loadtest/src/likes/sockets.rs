@@ -49,7 +49,7 @@ async fn view(course: Arc<Course>, person: usize, mut socket: Socket, until: Ins
     let mut next = 0_u64;
     loop {
         while under_way.len() < course.config.window && Instant::now() < until {
-            let t = if next % 2 == 0 { "like" } else { "unlike" };
+            let t = if next.is_multiple_of(2) { "like" } else { "unlike" };
             socket.feed(Message::text(format!(r#"{{"t":"{t}","id":{next}}}"#))).await?;
             under_way.push_back((next, Instant::now()));
             next += 1;
@@ -79,7 +79,7 @@ fn take(
 ) {
     let Some((id, at)) = under_way.pop_front() else { return };
     course.answers.record(at.elapsed());
-    let liked = id % 2 == 0;
+    let liked = id.is_multiple_of(2);
     let changed = sent.books.act(0, person as u32, liked);
     if (answer.id, answer.liked, answer.changed) == (Some(id), Some(liked), Some(changed)) {
         sent.accepted += 1;

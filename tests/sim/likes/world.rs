@@ -126,7 +126,7 @@ impl World {
             began: Mutex::default(),
             told: std::env::var_os("HEARTLINE_SIM_SEED").map(|_| Mutex::default()),
             fate: [Fate::Deaths, Fate::Losses, Fate::Both][(seed % 3) as usize],
-            is_faulty: seed % 2 == 0,
+            is_faulty: seed.is_multiple_of(2),
         });
         let fault = runtime.block_on(async {
             *world.began.lock() = Some(Instant::now());
@@ -219,10 +219,10 @@ impl World {
             0 => (FenceCore::default(), [0; NODES]),
             n => past[self.pick(0..n as u64) as usize].clone(),
         };
-        let mut counter = self.counter.lock();
+        let Counter { taken: stands, folded, .. } = &mut *self.counter.lock();
         *self.fence.lock() = fence;
-        for n in 0..NODES {
-            counter.taken[n] = taken[n].max(counter.folded[n]).min(counter.taken[n]);
+        for ((stands, was), folded) in stands.iter_mut().zip(taken).zip(folded) {
+            *stands = was.max(*folded).min(*stands);
         }
     }
 
