@@ -54,6 +54,7 @@ pub struct Running {
     pub(super) registry: Arc<Registry>,
     pub(super) flush: Addr<FlushActor>,
     pub(super) likes: Likes,
+    acts: Arc<Acts>,
     pub(super) relays: Arc<Mutex<Vec<Addr<Relay>>>>,
     pub(super) studios: Arc<Studios>,
     arbiters: Vec<Arbiter>,
@@ -78,6 +79,7 @@ impl App {
         let relays = Arc::<Mutex<Vec<Addr<Relay>>>>::default();
         let (likes, reconciler) = self.likes(&registry);
         let doors = self.doors(&registry, likes.clone(), reconciler.recipient());
+        let acts = doors.0.acts.clone();
         let studios = Studios::new(doors.1.clone());
         let server = self.serve(listener, metrics_listener, doors, relays.clone(), studios.clone())?;
         let tasks = vec![
@@ -96,6 +98,7 @@ impl App {
             registry,
             flush,
             likes,
+            acts,
             relays,
             studios,
             arbiters,
@@ -220,6 +223,11 @@ async fn sweep(registry: Arc<Registry>, limits: Arc<crate::limits::Limits>) {
 }
 
 impl Running {
+    /// Everything that people can do and read, without a door: for programs that run a node inside of themselves.
+    pub fn acts(&self) -> Arc<Acts> {
+        self.acts.clone()
+    }
+
     /// Which stores it runs on and what they promise, in a few lines.
     pub fn stores(&self) -> &str {
         &self.app.stores.told
