@@ -22,7 +22,7 @@ use uuid::Uuid;
 use super::DurableFactory;
 use super::durable::durable_suite;
 use super::support::*;
-use crate::support::mongodb::{database, drop_database, settings, url};
+use crate::support::mongodb::{database, drop_database, failing_update, settings, url};
 
 struct MongoFactory {
     store: Arc<MongoStore>,
@@ -69,25 +69,17 @@ fn with_option(option: &str) -> String {
     format!("{}{separator}{option}", url())
 }
 
-/// Has the server fail the next `update` of the store that calls itself `app`.
-async fn fail_update(database: &Database, app: &str, mut how: Stored) {
-    how.extend(doc! { "failCommands": ["update"], "appName": app });
-    let command = doc! { "configureFailPoint": "failCommand", "mode": { "times": 1 }, "data": how };
-    database.client().database("admin").run_command(command).await.unwrap();
-}
-
 /// The connection is closed before the bulk, then a bulk is written and the majority does not acknowledge it in time.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_bulk_that_is_not_acknowledged_is_an_error_and_exact_when_repeated() {
     let app = format!("app-{}", Uuid::new_v4().simple());
     let factory = MongoFactory::with(Settings { url: with_option(&format!("appName={app}")), ..settings() }).await;
-    let (store, database) = (&factory.store, factory.database().await);
+    let store = &factory.store;
     let bulk = [flight("a", 0, 3), flight("b", 0, 4)];
-    fail_update(&database, &app, doc! { "closeConnection": true }).await;
-    assert!(store.apply(&bulk).await.is_err());
+    assert!(failing_update(&app, doc! { "closeConnection": true }, store.apply(&bulk)).await.is_err());
     let not_yet = doc! { "code": 64, "errmsg": "waiting for replication timed out" };
-    fail_update(&database, &app, doc! { "writeConcernError": not_yet }).await;
-    assert!(store.apply(&bulk).await.is_err(), "written, but not acknowledged");
+    let answer = failing_update(&app, doc! { "writeConcernError": not_yet }, store.apply(&bulk)).await;
+    assert!(answer.is_err(), "written, but not acknowledged");
     assert_eq!(store.apply(&bulk).await.unwrap(), [Applied::NoMatch, Applied::NoMatch]);
     for (name, total) in [("a", 3), ("b", 4)] {
         let document = store.document(&item(name)).await.unwrap();

@@ -7,9 +7,10 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use heartline::store::durable::mongodb::Settings;
-use mongodb::bson::doc;
+use mongodb::bson::{Document, doc};
 use mongodb::options::ClientOptions;
 use mongodb::{Client, Database};
+use tokio::sync::Mutex;
 use uuid::Uuid;
 
 use super::PATIENCE;
@@ -29,6 +30,17 @@ pub fn settings() -> Settings {
 pub async fn database(settings: &Settings) -> Database {
     let client = Client::with_uri_str(&settings.url).await.unwrap();
     client.database(settings.database.as_ref().unwrap())
+}
+
+/// Does `act` while the server is to fail, in the way of `how`, the next `update` of the client that calls itself `app`. A server
+/// has one `failCommand`, which the next test to set it would take away: they take turns.
+pub async fn failing_update<T>(app: &str, mut how: Document, act: impl Future<Output = T>) -> T {
+    static TURN: Mutex<()> = Mutex::const_new(());
+    let _turn = TURN.lock().await;
+    how.extend(doc! { "failCommands": ["update"], "appName": app });
+    let command = doc! { "configureFailPoint": "failCommand", "mode": { "times": 1 }, "data": how };
+    Client::with_uri_str(url()).await.unwrap().database("admin").run_command(command).await.unwrap();
+    act.await
 }
 
 /// Takes a test's database off a server that outlives the run.

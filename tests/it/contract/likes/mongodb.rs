@@ -6,13 +6,13 @@ use ::mongodb::bson::{Bson, Document as Stored, doc};
 use ::mongodb::{Collection, Database};
 use async_trait::async_trait;
 use futures_util::TryStreamExt;
-use heartline::store::durable::LikeStore;
 use heartline::store::durable::mongodb::{MongoStore, Settings};
+use heartline::store::durable::{DurableError, LikeBatch, LikeStore};
 use uuid::Uuid;
 
 use super::{LikeFactory, all_likers, batch, id, like_suite, liker};
 use crate::contract::support::item;
-use crate::support::mongodb::{database, drop_database, settings, url};
+use crate::support::mongodb::{database, drop_database, failing_update, settings, url};
 
 /// Two stores, as of two processes, and a way for the test to make commands of the first one fail.
 struct MongoLikes {
@@ -30,11 +30,9 @@ impl MongoLikes {
         self.database().await.collection("likes")
     }
 
-    /// Has the server fail the first store's next `update`.
-    async fn fail_update(&self, mut how: Stored) {
-        how.extend(doc! { "failCommands": ["update"], "appName": &self.app });
-        let command = doc! { "configureFailPoint": "failCommand", "mode": { "times": 1 }, "data": how };
-        self.database().await.client().database("admin").run_command(command).await.unwrap();
+    /// What the first store answers to `given`, while the server fails its next `update` in the way of `how`.
+    async fn like_failing(&self, how: Stored, given: &LikeBatch) -> Result<Vec<bool>, DurableError> {
+        failing_update(&self.app, how, self.stores[0].like(given)).await
     }
 
     async fn open(settings: &Settings, app: &str) -> Vec<Arc<MongoStore>> {
@@ -84,11 +82,10 @@ async fn a_batch_that_is_not_acknowledged_is_an_error_and_tells_its_changes_when
     store.like(&batch(&a, id(1, 2), 2, &[("gil", false)])).await.unwrap();
     let commands = [("ann", true), ("bob", false), ("cem", true), ("dan", false), ("gil", true), ("gus", false)];
     let given = batch(&a, id(1, 3), 3, &commands);
-    factory.fail_update(doc! { "closeConnection": true }).await;
-    assert!(store.like(&given).await.is_err());
+    assert!(factory.like_failing(doc! { "closeConnection": true }, &given).await.is_err());
     let not_yet = doc! { "code": 64, "errmsg": "waiting for replication timed out" };
-    factory.fail_update(doc! { "writeConcernError": not_yet }).await;
-    assert!(store.like(&given).await.is_err(), "written, but not acknowledged");
+    let answer = factory.like_failing(doc! { "writeConcernError": not_yet }, &given).await;
+    assert!(answer.is_err(), "written, but not acknowledged");
     assert_eq!(store.count_likes(&a).await.unwrap(), 3, "it is written");
     for _ in 0..2 {
         assert_eq!(store.like(&given).await.unwrap(), [false, true, true, false, true, false]);
@@ -105,8 +102,8 @@ async fn a_batch_that_broke_off_half_way_is_made_whole_when_repeated() {
     let some: Vec<_> = names.iter().step_by(7).map(|name| (name.as_str(), true)).collect();
     store.like(&batch(&a, id(1, 1), 1, &some)).await.unwrap();
     let given = batch(&a, id(1, 2), 2, &names.iter().map(|name| (name.as_str(), true)).collect::<Vec<_>>());
-    factory.fail_update(doc! { "writeConcernError": { "code": 64, "errmsg": "timed out" } }).await;
-    assert!(store.like(&given).await.is_err());
+    let not_yet = doc! { "code": 64, "errmsg": "timed out" };
+    assert!(factory.like_failing(doc! { "writeConcernError": not_yet }, &given).await.is_err());
     let written = store.count_likes(&a).await.unwrap();
     assert!((58..400).contains(&written), "{written}");
     let expected: Vec<_> = (0..400).map(|n| n % 7 != 0).collect();
