@@ -143,12 +143,12 @@ impl Storm {
             // An ack may have been the last thing that a socket heard.
             return;
         }
+        // Taken before the order is locked: a reader holds its seat while it waits for the order.
+        let acked = self.comments_acked();
         let order = self.shared.order.lock().unwrap_or_else(PoisonError::into_inner);
-        let missing =
-            |seat: &&super::SharedSeat| lock(seat).asks.comments_acked.iter().any(|id| order.place_of(id).is_none());
-        let unshown = self.seats.iter().filter(missing).count();
+        let unshown = acked.iter().filter(|id| order.place_of(id).is_none()).count();
         if unshown > 0 {
-            found.add(format!("acknowledged comments of {unshown} sockets were shown to nobody"));
+            found.add(format!("{unshown} acknowledged comments were shown to nobody"));
         }
     }
 
