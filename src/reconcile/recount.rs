@@ -21,6 +21,8 @@ use crate::store::hot::{LikeFence, Raised};
 pub const HOLD: Duration = Duration::from_secs(8);
 /// How long a recount waits for every living writer to be quiet. Writers on other nodes look at the list once a second.
 pub const QUIET_TIMEOUT: Duration = Duration::from_secs(4);
+/// How often the hot store is asked to note a recount that it did not take.
+const INSIST_WAIT: Duration = Duration::from_secs(1);
 /// How often it looks.
 const QUIET_WAIT: Duration = Duration::from_millis(10);
 
@@ -70,6 +72,10 @@ impl Recounts {
         let raised = self.fence.raise(item, token, HOLD).await.map_err(unseen)?;
         let Raised { asked, .. } = raised.ok_or((RecountError::Busy, None))?;
         let recounted = self.behind_fence(item, token).await;
+        if matches!(recounted, Err((_, Some(_)))) {
+            // A correction may be on its way. Whoever took this node for dead meanwhile may have made the same one, and left the list in order.
+            self.ask_again(item).await;
+        }
         let exact = recounted.is_ok().then_some(asked);
         let lifted = self.fence.lift(item, token, exact).await.map_err(unseen);
         match (recounted, lifted?) {
@@ -79,6 +85,13 @@ impl Recounts {
             }
             (Ok(recounted), false) => Err((RecountError::Unfenced, Some(recounted.repaired))),
             (Err(error), _) => Err(error),
+        }
+    }
+
+    async fn ask_again(&self, item: &ItemId) {
+        while let Err(error) = self.fence.ask_recount(item).await {
+            tracing::warn!(%item, %error, "a recount was not noted; asked again");
+            sleep(INSIST_WAIT).await;
         }
     }
 
@@ -96,6 +109,10 @@ impl Recounts {
 
     async fn behind_fence(&self, item: &ItemId, token: Uuid) -> Result<Recounted, (RecountError, Option<i64>)> {
         self.all_quiet(item, token).await.map_err(|error| (error, None))?;
+        // Before the count: whoever was only taken for dead and wakes in the middle of it has the item recounted once more.
+        if !self.fence.seal(item, token).await.map_err(unseen)? {
+            return Err((RecountError::Unfenced, None));
+        }
         let facts = self.facts.count_likes(item).await.map_err(unseen)?;
         let facts = i64::try_from(facts).unwrap_or(i64::MAX);
         let likes = self.side.likes(item).await.map_err(unseen)?;

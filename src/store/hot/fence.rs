@@ -43,11 +43,14 @@ pub trait LikeFence: Send + Sync + 'static {
     /// Keeps a fence for so long from now on; `None`: this token's does not stand any more.
     async fn hold(&self, item: &ItemId, token: Uuid, hold: Duration) -> Result<Option<Raised>, HotError>;
 
+    /// Takes all entries away, before the facts are counted: living writers are quiet, so they are the dead's; one that was only taken for
+    /// dead and wakes from here on finds its entry gone. `false`: the fence is not this token's any more.
+    async fn seal(&self, item: &ItemId, token: Uuid) -> Result<bool, HotError>;
+
     /// The writer has nothing of the item's likes under way. Does nothing where no fence stands.
     async fn quiet(&self, item: &ItemId, writer: WriterId) -> Result<(), HotError>;
 
-    /// Takes the fence down. `exact`: the counter fits the facts, so entries (of the dead: the living are quiet) go too, and the place on the
-    /// list unless its mark is another by now. `false`: it was not this token's any more; an exact one is then put on the list again.
+    /// Takes the fence down. `exact`: the counter fits the facts, so the place on the list goes too, unless its mark is another by now. `false`: it was not this token's any more; an exact one is then put on the list again.
     async fn lift(&self, item: &ItemId, token: Uuid, exact: Option<Uuid>) -> Result<bool, HotError>;
 
     /// Puts an item on the list of those to be recounted.

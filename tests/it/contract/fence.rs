@@ -61,19 +61,30 @@ pub async fn nothing_opens_behind_a_fence(fence: Arc<dyn LikeFence>) {
     assert!(again.quiet.is_empty(), "what was quiet for one recount says nothing to the next");
 }
 
-/// Scenario: a recount took a stalled writer for dead, counted its facts and went; the writer wakes and closes. Method: the item is on
-/// the list again.
+/// Scenario: a recount takes a stalled writer for dead and its entry away, counts its facts and goes; the writer wakes in the middle of
+/// that, or later, and closes. Method: the item is on the list again either way.
 pub async fn who_finds_the_entry_gone_has_the_item_recounted(fence: Arc<dyn LikeFence>) {
     let a = item("a");
-    assert!(fence.open(&a, batch(1, 1)).await.unwrap());
-    fence.ask_recount(&a).await.unwrap();
-    let Raised { asked, .. } = fence.raise(&a, TOKEN, HOLD).await.unwrap().unwrap();
-    assert!(fence.lift(&a, TOKEN, Some(asked)).await.unwrap());
-    assert_eq!((fence.recounts(10).await.unwrap(), fence.entries(10).await.unwrap()), (vec![], vec![]));
-    assert!(fence.open(&a, batch(1, 2)).await.unwrap());
-    fence.close(&a, batch(1, 1)).await.unwrap();
-    assert_eq!(fence.recounts(10).await.unwrap(), slice::from_ref(&a));
-    assert_eq!(fence.entries(10).await.unwrap(), [(a, BTreeSet::from([writer(1)]))], "the younger one stands");
+    for wakes_in_the_middle in [true, false] {
+        assert!(fence.open(&a, batch(1, 1)).await.unwrap());
+        let Raised { asked, .. } = fence.raise(&a, TOKEN, HOLD).await.unwrap().unwrap();
+        assert!(!fence.seal(&a, Uuid::from_u128(8)).await.unwrap(), "by another's token");
+        assert!(fence.seal(&a, TOKEN).await.unwrap());
+        assert_eq!(fence.entries(10).await.unwrap(), []);
+        if wakes_in_the_middle {
+            fence.close(&a, batch(1, 1)).await.unwrap();
+        }
+        assert!(fence.lift(&a, TOKEN, Some(asked)).await.unwrap());
+        if !wakes_in_the_middle {
+            assert!(fence.open(&a, batch(1, 2)).await.unwrap());
+            fence.close(&a, batch(1, 1)).await.unwrap();
+            assert_eq!(writers_with_entries(&*fence).await, BTreeSet::from([1]), "the younger one stands");
+        }
+        assert_eq!(fence.recounts(10).await.unwrap(), slice::from_ref(&a));
+        let Raised { asked, .. } = fence.raise(&a, TOKEN, HOLD).await.unwrap().unwrap();
+        assert!(fence.lift(&a, TOKEN, Some(asked)).await.unwrap());
+        assert_eq!(fence.recounts(10).await.unwrap(), []);
+    }
 }
 
 /// Scenario: a recount stalls until its fence has run out and a like came through. Method: it cannot end as if nothing had been.

@@ -12,7 +12,7 @@ use heartline::store::hot::{HotError, LikeFence, Raised};
 use tokio::time::{Instant, sleep};
 use uuid::Uuid;
 
-use super::world::{Guard, NODES, World, writer_of};
+use super::world::{Guard, World};
 
 pub struct Reach {
     pub world: Arc<World>,
@@ -62,7 +62,7 @@ impl LikeStore for Reach {
             if mine {
                 self.world.saw("a batch repeated");
             }
-            changed.push(moves || (mine && self.world.without != Some(Guard::Repeat)));
+            changed.push(moves || mine);
         }
         self.world.pass(self.node).await;
         if self.world.goes_wrong(5) { Err(DurableError("no reply".to_owned())) } else { Ok(changed) }
@@ -128,15 +128,12 @@ impl LikeFence for Reach {
     }
 
     async fn hold(&self, item: &ItemId, token: Uuid, hold: Duration) -> Result<Option<Raised>, HotError> {
-        let holds = |world: &World| {
-            let held = world.fence.lock().hold(item, token, Instant::now().into_std() + hold);
-            if world.without == Some(Guard::Quiet) {
-                let everybody = (0..NODES).map(writer_of).collect();
-                return held.map(|held| Raised { quiet: everybody, ..held });
-            }
-            held
-        };
+        let holds = |world: &World| world.fence.lock().hold(item, token, Instant::now().into_std() + hold);
         self.hot("hold", holds).await
+    }
+
+    async fn seal(&self, item: &ItemId, token: Uuid) -> Result<bool, HotError> {
+        self.hot("seal", |world| world.fence.lock().seal(item, token)).await
     }
 
     async fn quiet(&self, item: &ItemId, writer: WriterId) -> Result<(), HotError> {

@@ -100,6 +100,12 @@ impl FenceCore {
         Some(Raised { asked: *self.recounts.get(item)?, quiet: fence.quiet.clone() })
     }
 
+    /// See [`LikeFence::seal`].
+    pub fn seal(&mut self, item: &ItemId, token: Uuid) -> bool {
+        let fenced = self.items.get_mut(item).filter(|behind| behind.fence.as_ref().is_some_and(|f| f.token == token));
+        fenced.map(|behind| behind.entries.clear()).is_some()
+    }
+
     /// See [`LikeFence::quiet`].
     pub fn quiet(&mut self, item: &ItemId, writer: WriterId) {
         if let Some(fence) = self.items.get_mut(item).and_then(|behind| behind.fence.as_mut()) {
@@ -113,9 +119,6 @@ impl FenceCore {
         let lifted = fence.is_some();
         if let Some(behind) = fence {
             behind.fence = None;
-            if exact.is_some() {
-                behind.entries.clear();
-            }
         }
         match exact {
             Some(asked) if lifted => self.recounts.retain(|listed, mark| listed != item || *mark != asked),
@@ -168,6 +171,10 @@ impl LikeFence for MemoryFence {
 
     async fn hold(&self, item: &ItemId, token: Uuid, hold: Duration) -> Result<Option<Raised>, HotError> {
         Ok(self.core.lock().hold(item, token, clock::monotonic() + hold))
+    }
+
+    async fn seal(&self, item: &ItemId, token: Uuid) -> Result<bool, HotError> {
+        Ok(self.core.lock().seal(item, token))
     }
 
     async fn quiet(&self, item: &ItemId, writer: WriterId) -> Result<(), HotError> {

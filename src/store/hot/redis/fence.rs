@@ -73,6 +73,12 @@ impl LikeFence for RedisHot {
         self.fenced("hold", item, token, hold).await
     }
 
+    async fn seal(&self, item: &ItemId, token: Uuid) -> Result<bool, HotError> {
+        let mut request = self.shared.requests.fence("seal", item);
+        request.arg(token.to_string());
+        reply::is_one(&self.ask(request).await?)
+    }
+
     async fn quiet(&self, item: &ItemId, writer: WriterId) -> Result<(), HotError> {
         let mut request = self.shared.requests.fence("quiet", item);
         request.arg(writer.to_string());

@@ -1,6 +1,6 @@
 -- One step of an item's fence, named by the first argument.
 -- KEYS: likes (entries `open:<writer>:<number>`, `fence`, `until`, `quiet:<writer>`), fenced (items with such a key), recount (item to
--- mark). ARGV: step, id, then by step: open: an entry; close: an entry, a new mark; raise and hold: token, ms; quiet: writer; lift:
+-- mark). ARGV: step, id, then by step: open: an entry; close: an entry, a new mark; raise and hold: token, ms; seal: token; quiet: writer; lift:
 -- token, and the mark that was known if the counter is exact.
 
 local step, id = ARGV[1], ARGV[2]
@@ -49,6 +49,10 @@ elseif step == 'raise' or step == 'hold' then
   redis.call('SADD', KEYS[2], id)
   redis.call('HSETNX', KEYS[3], id, ARGV[3])
   return { redis.call('HGET', KEYS[3], id), fields('quiet:') }
+elseif step == 'seal' then
+  if redis.call('HGET', KEYS[1], 'fence') ~= ARGV[3] then return 0 end
+  for _, entry in ipairs(fields('open:')) do redis.call('HDEL', KEYS[1], 'open:' .. entry) end
+  return 1
 elseif step == 'quiet' then
   if redis.call('HEXISTS', KEYS[1], 'fence') == 1 then redis.call('HSET', KEYS[1], 'quiet:' .. ARGV[3], '1') end
   return 1
@@ -56,11 +60,9 @@ end
 
 -- lift
 local mine, exact = redis.call('HGET', KEYS[1], 'fence') == ARGV[3], ARGV[4] ~= ''
+if mine then take_down() end
 if mine and exact then
-  redis.call('DEL', KEYS[1])
   if redis.call('HGET', KEYS[3], id) == ARGV[4] then redis.call('HDEL', KEYS[3], id) end
-elseif mine then
-  take_down()
 elseif exact then
   redis.call('HSET', KEYS[3], id, ARGV[3])
 end
