@@ -33,6 +33,23 @@ impl Drop for Process {
     }
 }
 
+/// The lines of its standard output, which is read to the end, so that the child never blocks on a full pipe.
+///
+/// # Errors
+/// It was started without a pipe, or there can be no more threads.
+pub fn lines_of(child: &mut Child) -> Result<Receiver<String>> {
+    let out = child.stdout.take().context("no standard output")?;
+    let (give, lines) = channel();
+    // Ends with the child.
+    std::thread::Builder::new().name("lines".to_owned()).spawn(move || {
+        for line in BufReader::new(out).lines().map_while(Result::ok) {
+            // Nobody waits for lines any more once the run is over.
+            let _ = give.send(line);
+        }
+    })?;
+    Ok(lines)
+}
+
 impl Process {
     /// Starts it; its standard output is read to the end.
     ///
@@ -40,15 +57,7 @@ impl Process {
     /// There is no such program, or it cannot be run.
     pub fn start(command: &mut Command) -> Result<Self> {
         let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| format!("cannot start {command:?}"))?;
-        let out = child.stdout.take().context("no standard output")?;
-        let (give, lines) = channel();
-        // Reads to the end, so that the child never blocks on a full pipe; ends with the child.
-        std::thread::Builder::new().name("lines".to_owned()).spawn(move || {
-            for line in BufReader::new(out).lines().map_while(Result::ok) {
-                // Nobody waits for lines any more once the run is over.
-                let _ = give.send(line);
-            }
-        })?;
+        let lines = lines_of(&mut child)?;
         Ok(Self { child, lines })
     }
 

@@ -1,13 +1,14 @@
 //! A command with all that it starts, as one process group: `cargo` starts the tests, and they start servers.
 
-use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use rustix::process::{Pid, Signal, kill_process_group};
+
+use crate::process::lines_of;
 
 /// From being asked to end to being ended: servers remove their folders.
 const GRACE: Duration = Duration::from_secs(5);
@@ -25,14 +26,7 @@ impl Group {
         let stderr = if is_quiet { Stdio::null() } else { Stdio::inherit() };
         command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(stderr);
         let mut child = command.spawn().with_context(|| format!("cannot start {command:?}"))?;
-        let out = child.stdout.take().context("no standard output")?;
-        let (give, lines) = channel();
-        std::thread::Builder::new().name("lines".to_owned()).spawn(move || {
-            for line in BufReader::new(out).lines().map_while(Result::ok) {
-                // Nobody waits for lines any more once the run is over.
-                let _ = give.send(line);
-            }
-        })?;
+        let lines = lines_of(&mut child)?;
         Ok(Self { child, lines })
     }
 
