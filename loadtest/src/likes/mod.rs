@@ -55,6 +55,10 @@ pub async fn run(config: LikesConfig) -> Result<LikesReport> {
     }
     let mut http = Http::new(config.target.clone());
     let token = api::token(&mut http, "loadtest-service", "service").await?;
+    let sockets = match config.way {
+        Way::Batch => Vec::new(),
+        Way::Sockets => sockets::join(&config).await?,
+    };
     let cpu_before = crate::usage::own_cpu();
     let (length, senders) = (config.length, config.senders());
     let course = Course { until: Instant::now() + length, answers: Latencies::default(), config };
@@ -62,7 +66,7 @@ pub async fn run(config: LikesConfig) -> Result<LikesReport> {
     let started = Instant::now();
     let sent = match course.config.way {
         Way::Batch => try_join_all((0..senders).map(|n| batch::send(course.clone(), n, token.clone()))).await?,
-        Way::Sockets => sockets::send(&course).await?,
+        Way::Sockets => sockets::send(&course, sockets).await?,
     };
     let took: Duration = started.elapsed();
     let mut report = LikesReport::new(&course, &sent, took, crate::usage::own_cpu().saturating_sub(cpu_before));

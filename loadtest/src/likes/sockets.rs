@@ -1,5 +1,6 @@
 //! Viewers who like and unlike one item over their sockets, each with so many acts under way.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
@@ -10,7 +11,7 @@ use tokio::time::Instant;
 use tokio_tungstenite::tungstenite::protocol::Message;
 
 use super::books::Books;
-use super::{Course, Sent};
+use super::{Course, LikesConfig, Sent};
 use crate::api;
 use crate::client::{self, Socket};
 use crate::http::Http;
@@ -24,8 +25,8 @@ struct Answer {
     changed: Option<bool>,
 }
 
-pub(super) async fn send(course: &Arc<Course>) -> Result<Vec<Sent>> {
-    let config = &course.config;
+/// Brings the viewers in; the clock of the run begins after it.
+pub(super) async fn join(config: &LikesConfig) -> Result<Vec<Socket>> {
     crate::usage::allow_sockets(config.sockets)?;
     let mut http = Http::new(config.target.clone());
     let mut tokens = Vec::with_capacity(config.sockets);
@@ -33,25 +34,38 @@ pub(super) async fn send(course: &Arc<Course>) -> Result<Vec<Sent>> {
         tokens.push(Some(api::token(&mut http, &format!("u{n}"), "viewer").await?));
     }
     let joined = client::join_all(&config.target, &config.item(0), tokens).await?;
-    // Joining took its time: the clock begins here.
-    let until = Instant::now() + config.length;
-    let viewers = joined.into_iter().enumerate().map(|(n, joined)| {
+    Ok(joined.into_iter().map(|joined| joined.socket).collect())
+}
+
+pub(super) async fn send(course: &Arc<Course>, sockets: Vec<Socket>) -> Result<Vec<Sent>> {
+    let viewers = sockets.into_iter().enumerate().map(|(n, socket)| {
         let course = course.clone();
-        async move { tokio::spawn(view(course, n, joined.socket, until)).await.context("a viewer")? }
+        async move { tokio::spawn(view(course, n, socket)).await.context("a viewer")? }
     });
     try_join_all(viewers).await
 }
 
-/// Likes and unlikes in turn; the n-th act is a like if n is even.
-async fn view(course: Arc<Course>, person: usize, mut socket: Socket, until: Instant) -> Result<Sent> {
+/// An act that has no answer yet.
+struct Act {
+    liked: bool,
+    /// Whether it must change something.
+    changed: bool,
+    since: Instant,
+}
+
+/// Likes and unlikes in turn; the n-th act is a like if n is even. Acts are done in the order in which they are sent; their answers
+/// may come in another one, so each finds its act by the id.
+async fn view(course: Arc<Course>, person: usize, mut socket: Socket) -> Result<Sent> {
     let mut sent = Sent { accepted: 0, changed: 0, books: Books::default(), violations: Violations::default() };
-    let mut under_way = std::collections::VecDeque::new();
+    let mut under_way = HashMap::with_capacity(course.config.window);
     let mut next = 0_u64;
     loop {
-        while under_way.len() < course.config.window && Instant::now() < until {
-            let t = if next.is_multiple_of(2) { "like" } else { "unlike" };
+        while under_way.len() < course.config.window && Instant::now() < course.until {
+            let liked = next.is_multiple_of(2);
+            let t = if liked { "like" } else { "unlike" };
             socket.feed(Message::text(format!(r#"{{"t":"{t}","id":{next}}}"#))).await?;
-            under_way.push_back((next, Instant::now()));
+            let changed = sent.books.act(0, person as u32, liked);
+            under_way.insert(next, Act { liked, changed, since: Instant::now() });
             next += 1;
         }
         socket.flush().await?;
@@ -62,29 +76,22 @@ async fn view(course: Arc<Course>, person: usize, mut socket: Socket, until: Ins
         if let Message::Text(text) = message? {
             for line in text.lines().filter(|line| line.contains(r#""id":"#)) {
                 let answer: Answer = serde_json::from_str(line).context("an answer")?;
-                take(&course, person, &mut under_way, &mut sent, &answer, line);
+                let act = answer.id.and_then(|id| under_way.remove(&id));
+                take(&course, person, act, &mut sent, &answer, line);
             }
         }
     }
 }
 
-/// Answers come in the order of the acts: a person's likes are one queue.
-fn take(
-    course: &Course,
-    person: usize,
-    under_way: &mut std::collections::VecDeque<(u64, Instant)>,
-    sent: &mut Sent,
-    answer: &Answer,
-    line: &str,
-) {
-    let Some((id, at)) = under_way.pop_front() else { return };
-    course.answers.record(at.elapsed());
-    let liked = id.is_multiple_of(2);
-    let changed = sent.books.act(0, person as u32, liked);
-    if (answer.id, answer.liked, answer.changed) == (Some(id), Some(liked), Some(changed)) {
+fn take(course: &Course, person: usize, act: Option<Act>, sent: &mut Sent, answer: &Answer, line: &str) {
+    let Some(Act { liked, changed, since }) = act else {
+        return sent.violations.add(format!("viewer {person}: answers no act: {line}"));
+    };
+    course.answers.record(since.elapsed());
+    if (answer.liked, answer.changed) == (Some(liked), Some(changed)) {
         sent.accepted += 1;
         sent.changed += u64::from(changed);
     } else {
-        sent.violations.add(format!("viewer {person}, act {id}: {line}"));
+        sent.violations.add(format!("viewer {person}: must be {liked}, {changed}: {line}"));
     }
 }
