@@ -2,9 +2,14 @@
 //!
 //! `like_acts [--people N] [--seconds N] [--items N] [--window N]`: a node with embedded stores in a temporary folder; so many people at a
 //! time like or unlike, each waiting for the answer; then pages of 50 items with what their reader likes, one after the other. In the end
-//! the counters must be what was answered.
+//! the counters must be what was answered. Then the plain way, for a yardstick: a transaction per like that counts itself, and a query per item
+//! of a page.
 // The figures on standard output are this program's purpose.
 #![allow(clippy::print_stdout)]
+
+#[path = "../support/clocks.rs"]
+mod clocks;
+mod plain;
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -13,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 use clap::Parser;
+use clocks::Clocks;
 use futures_util::future::join_all;
 use heartline::acts::{Act, Acts, Outcome};
 use heartline::app::App;
@@ -63,13 +69,13 @@ async fn main() -> anyhow::Result<()> {
     }
     ensure!(likes == answered, "{likes} likes, {answered} answered");
     println!("{likes} likes, as answered; {}", running.stop().await);
-    Ok(())
+    plain::run(arguments.people, READS)
 }
 
 /// Answers by how much the likes must have moved.
 async fn like(arguments: &Arguments, acts: &Arc<Acts>, items: &Rc<Vec<ItemId>>) -> anyhow::Result<i64> {
-    let (since, answered) = (Instant::now(), Rc::new(Answered::default()));
-    let until = since + Duration::from_secs(arguments.seconds);
+    let (since, answered) = (Clocks::now()?, Rc::new(Answered::default()));
+    let until = Instant::now() + Duration::from_secs(arguments.seconds);
     let givers = (0..arguments.window).map(|n| {
         let (acts, items, answered) = (acts.clone(), items.clone(), answered.clone());
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(n as u64);
@@ -92,11 +98,10 @@ async fn like(arguments: &Arguments, acts: &Arc<Acts>, items: &Rc<Vec<ItemId>>) 
     for giver in join_all(givers).await {
         giver??;
     }
-    let per_s = answered.acts.get() as f64 / since.elapsed().as_secs_f64();
-    let Arguments { people, items, window, .. } = arguments;
+    let Arguments { people, items, window, seconds } = arguments;
+    let (per_s, cost) = since.rate_and_cost(answered.acts.get())?;
     println!(
-        "{per_s:.0} likes/s accepted, {items} items, {people} people, {window} under way, {:.0?}",
-        since.elapsed()
+        "{per_s:.0} likes a second, {cost:.2} us of CPU each; {items} items, {people} people, {window} under way, {seconds} s"
     );
     Ok(answered.likes.get())
 }
@@ -104,14 +109,14 @@ async fn like(arguments: &Arguments, acts: &Arc<Acts>, items: &Rc<Vec<ItemId>>) 
 /// Pages of the first items, again and again, by people in turn.
 async fn read(acts: &Acts, items: &[ItemId]) -> anyhow::Result<()> {
     let page: Vec<ItemId> = items.iter().cycle().take(PAGE).cloned().collect();
-    let (since, mut reads) = (Instant::now(), 0_usize);
-    while since.elapsed() < READS {
+    let (since, until, mut reads) = (Clocks::now()?, Instant::now() + READS, 0_usize);
+    while Instant::now() < until {
         let reader = caller(reads % 1_000)?;
         ensure!(acts.page(Some(&reader), &page).await?.len() == PAGE, "a page is short");
         reads += 1;
     }
-    let per_s = (reads * PAGE) as f64 / since.elapsed().as_secs_f64();
-    println!("{per_s:.0} item reads/s in pages of {PAGE} with what the reader likes, one after the other");
+    let (per_s, cost) = since.rate_and_cost((reads * PAGE) as u64)?;
+    println!("{per_s:.0} item reads a second in pages of {PAGE}, one after the other, {cost:.2} us of CPU each");
     Ok(())
 }
 

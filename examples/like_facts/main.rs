@@ -6,6 +6,8 @@
 // The figures on standard output are this program's purpose.
 #![allow(clippy::print_stdout)]
 
+#[path = "../support/clocks.rs"]
+mod clocks;
 mod report;
 
 use std::sync::Arc;
@@ -13,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 use clap::Parser;
+use clocks::Clocks;
 use futures_util::future::try_join_all;
 use heartline::protocol::{ItemId, Millis, UserId, WriterId};
 use heartline::store::durable::mongodb::{MongoStore, Settings};
@@ -20,7 +23,7 @@ use heartline::store::durable::sqlite::SqliteStore;
 use heartline::store::durable::{BatchId, DurableStore, LikeBatch, LikeCommand, LikeStore};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
-use report::{Clocks, mongodb_size, sqlite_size, tell};
+use report::{mongodb_size, sqlite_size, tell};
 use uuid::Uuid;
 
 /// Items that one reader asks about at once: a page.
