@@ -43,6 +43,11 @@ impl Voice {
         Some(Self { client, name, taps: Vec::new(), comments: Vec::new(), quiet: 0, cut: false })
     }
 
+    /// The code that the socket was closed with, if it was.
+    pub fn closed(&self) -> Option<u16> {
+        self.client.closed
+    }
+
     pub fn tap(&mut self) {
         if self.open_acts() < OPEN_MAX {
             let message = json!({"t": "tap", "n": TAPS, "id": format!("t{}", self.taps.len())});

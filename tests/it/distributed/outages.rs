@@ -173,7 +173,7 @@ impl Show {
         self.ann.tap_quietly();
         self.ann.say();
         self.ann.hear(Duration::from_millis(5));
-        assert!(!self.ann.cut, "the socket was cut");
+        assert!(!self.ann.cut, "the socket was cut: {:?}", self.ann.closed());
     }
 
     pub fn close(mut self, server: &Process) {

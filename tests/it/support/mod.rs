@@ -28,7 +28,7 @@ use heartline::config::Config;
 use tokio::sync::oneshot;
 
 /// How long anything that a test waits for may take on a machine that does three other things.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running node.
 pub struct Server {
