@@ -2,7 +2,7 @@
 //!
 //! `like_facts [--people N] [--seconds N] [--batch N] [--items N] [--mongodb-url URL]`: everybody likes once (*fill*), then random people
 //! like and unlike by turns for the given time (*sustain*), each item's batches one after the other, items at once. What was answered is
-//! added up, and must be what the store counts. Embedded in a temporary folder, unless a MongoDB is named, in a database of its own.
+//! added up, and must be what the store counts and tells of everybody. Embedded in a temporary folder, unless a MongoDB is named, in a database of its own.
 // The figures on standard output are this program's purpose.
 #![allow(clippy::print_stdout)]
 
@@ -68,13 +68,14 @@ async fn run(arguments: &Arguments, store: Arc<dyn LikeStore>) -> anyhow::Result
         let rng = Xoshiro256PlusPlus::seed_from_u64(n as u64);
         let item = ItemId::parse(&format!("item-{n}"))?;
         let (store, people) = (store.clone(), people.clone());
+        let people_count = people.len();
         givers.push(Giver {
             store,
             people,
             item,
             rng,
             number: 0,
-            likes: 0,
+            liked: vec![false; people_count],
             batch: arguments.batch,
             latencies: Vec::new(),
         });
@@ -93,10 +94,7 @@ async fn run(arguments: &Arguments, store: Arc<dyn LikeStore>) -> anyhow::Result
         tell("sustain", &since, batches(&mut givers))?;
     }
     for giver in &givers {
-        let since = Instant::now();
-        let counted = store.count_likes(&giver.item).await?;
-        println!("count of {counted}, right after: {:.1?}", since.elapsed());
-        ensure!(counted == giver.likes, "{} answered", giver.likes);
+        giver.check().await?;
     }
     read(&*store, &givers, &people).await
 }
@@ -113,18 +111,17 @@ struct Giver {
     item: ItemId,
     rng: Xoshiro256PlusPlus,
     number: u64,
-    /// By what was answered.
-    likes: u64,
+    /// By person, as was answered.
+    liked: Vec<bool>,
     batch: usize,
     latencies: Vec<Duration>,
 }
 
 impl Giver {
     async fn fill(mut self) -> anyhow::Result<Self> {
-        let people = self.people.clone();
-        for part in people.chunks(self.batch) {
-            let commands = part.iter().map(|user| LikeCommand { user: user.clone(), liked: true }).collect();
-            self.give(commands).await?;
+        for first in (0..self.people.len()).step_by(self.batch) {
+            let last = (first + self.batch).min(self.people.len());
+            self.give((first..last).map(|n| (n, true)).collect()).await?;
         }
         Ok(self)
     }
@@ -134,17 +131,19 @@ impl Giver {
         while since.elapsed() < time {
             // A stride that has no divisor in common with the people visits nobody twice.
             let (first, liked) = (self.rng.random_range(0..self.people.len()), self.rng.random::<u64>());
-            let person = |n: usize| self.people.get((first + n * 7_919) % self.people.len());
-            let users = (0..self.batch).filter_map(person).enumerate();
-            let commands =
-                users.map(|(n, user)| LikeCommand { user: user.clone(), liked: (liked >> (n % 64)) & 1 == 1 });
-            self.give(commands.collect()).await?;
+            let act = |n: usize| ((first + n * 7_919) % self.people.len(), (liked >> (n % 64)) & 1 == 1);
+            self.give((0..self.batch).map(act).collect()).await?;
         }
         Ok(self)
     }
 
-    async fn give(&mut self, commands: Vec<LikeCommand>) -> anyhow::Result<()> {
+    async fn give(&mut self, acts: Vec<(usize, bool)>) -> anyhow::Result<()> {
         self.number += 1;
+        let command = |(n, liked): &(usize, bool)| {
+            let user = self.people.get(*n)?.clone();
+            Some(LikeCommand { user, liked: *liked })
+        };
+        let commands = acts.iter().filter_map(command).collect();
         let by = BatchId { writer: WriterId(Uuid::from_u128(1)), number: self.number };
         let batch =
             LikeBatch { item: self.item.clone(), by, at: Millis::from_system(std::time::SystemTime::now()), commands };
@@ -152,9 +151,27 @@ impl Giver {
         let changed = self.store.like(&batch).await?;
         self.latencies.push(since.elapsed());
         self.store.settled(&self.item, by).await;
-        for (command, _) in batch.commands.iter().zip(changed).filter(|(_, changed)| *changed) {
-            self.likes = if command.liked { self.likes + 1 } else { self.likes - 1 };
+        for ((n, liked), changed) in acts.into_iter().zip(changed) {
+            let state = self.liked.get_mut(n).context("nobody")?;
+            ensure!(changed == (std::mem::replace(state, liked) != liked), "{n}: changed {changed}");
         }
+        Ok(())
+    }
+
+    /// The store tells of everybody what was answered.
+    async fn check(&self) -> anyhow::Result<()> {
+        let since = Instant::now();
+        let counted = self.store.count_likes(&self.item).await?;
+        println!("count of {counted}, right after: {:.1?}", since.elapsed());
+        let likes = self.liked.iter().filter(|liked| **liked).count();
+        ensure!(counted == likes as u64, "{likes} answered");
+        let since = Instant::now();
+        for (users, liked) in self.people.chunks(1_000).zip(self.liked.chunks(1_000)) {
+            let among = self.store.likers_among(&self.item, users).await?;
+            let answered = users.iter().zip(liked).filter(|(_, liked)| **liked).map(|(user, _)| user);
+            ensure!(among.iter().eq(answered), "somebody is told otherwise");
+        }
+        println!("of all {} it is told right whether they like it: {:.1?}", self.people.len(), since.elapsed());
         Ok(())
     }
 }
