@@ -26,7 +26,7 @@ impl Acts {
         if user.is_anonymous() {
             return Ok(false);
         }
-        let liked = self.facts.liked_among(user, std::slice::from_ref(item)).await.map_err(unavailable)?;
+        let liked = self.reads.likers_among(item, std::slice::from_ref(user)).await.map_err(unavailable)?;
         Ok(!liked.is_empty())
     }
 
@@ -42,7 +42,7 @@ impl Acts {
     /// Who of these people like the item, in the order asked.
     pub async fn likers_among(&self, item: &ItemId, users: &[UserId]) -> Result<Vec<UserId>, ApiError> {
         self.known(item).await?;
-        self.facts.likers_among(item, users).await.map_err(unavailable)
+        self.reads.likers_among(item, users).await.map_err(unavailable)
     }
 
     /// A page of what somebody likes, newest first; for themselves, and for services.

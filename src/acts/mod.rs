@@ -27,7 +27,7 @@ pub use reads::ListPage;
 use cache::CountCache;
 
 use crate::comments::Comments;
-use crate::likes::{Liked, Likes};
+use crate::likes::{LikeReads, Liked, Likes};
 use crate::limits::Limits;
 use crate::protocol::client::{NewComment, Tap};
 use crate::protocol::{CommentId, Counts, ItemPatch, ItemView, Millis};
@@ -102,6 +102,7 @@ pub struct Acts {
     comments: Comments,
     likes: Likes,
     facts: Arc<dyn LikeStore>,
+    reads: LikeReads,
     recounter: Recounter,
     limits: Arc<Limits>,
     cache: Mutex<CountCache>,
@@ -117,6 +118,8 @@ pub struct Grounds {
     pub durable: Arc<dyn DurableStore>,
     /// Who likes what.
     pub facts: Arc<dyn LikeStore>,
+    /// Answers before them where it can.
+    pub reads: LikeReads,
     /// Writes likes.
     pub likes: Likes,
     /// Takes recounts on demand.
@@ -128,8 +131,8 @@ pub struct Grounds {
 impl Acts {
     /// Over the node's rooms and stores.
     pub fn new(grounds: Grounds) -> Self {
-        let Grounds { registry, hot, durable, facts, likes, recounter, limits } = grounds;
+        let Grounds { registry, hot, durable, facts, reads, likes, recounter, limits } = grounds;
         let comments = Comments::new(hot.clone(), durable.clone());
-        Self { registry, hot, durable, comments, likes, facts, recounter, limits, cache: Mutex::default() }
+        Self { registry, hot, durable, comments, likes, facts, reads, recounter, limits, cache: Mutex::default() }
     }
 }

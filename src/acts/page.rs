@@ -32,12 +32,11 @@ impl Acts {
     pub async fn page(&self, caller: Option<&Caller>, items: &[ItemId]) -> Result<Vec<PageItem>, ApiError> {
         let liked = async {
             match caller.filter(|caller| !caller.user.is_anonymous()) {
-                None => Ok(Vec::new()),
-                Some(caller) => self.facts.liked_among(&caller.user, items).await.map_err(unavailable),
+                None => Ok(HashSet::new()),
+                Some(caller) => self.reads.liked_among(&caller.user, items).await.map_err(unavailable),
             }
         };
         let (liked, counts) = futures_util::future::try_join(liked, self.counts_of(items)).await?;
-        let liked: HashSet<ItemId> = liked.into_iter().collect();
         let page = items.iter().map(|item| PageItem {
             item: item.clone(),
             counts: counts.get(item).cloned(),

@@ -10,6 +10,7 @@ use super::stores::Stores;
 use crate::auth::Auth;
 use crate::config::Config;
 use crate::flush::FlushStats;
+use crate::likes::ReadStats;
 use crate::limits::Limits;
 use crate::protocol::WriterId;
 use crate::reconcile::ReconcileStats;
@@ -60,6 +61,7 @@ pub struct App {
     pub(super) fold: Arc<FoldThroughFlush>,
     pub(super) flush_stats: Arc<FlushStats>,
     pub(super) reconcile_stats: Arc<ReconcileStats>,
+    pub(super) read_stats: Arc<ReadStats>,
     pub(super) socket_stats: Arc<SocketStats>,
     pub(super) auth: Arc<Auth>,
     pub(super) limits: Arc<Limits>,
@@ -76,7 +78,7 @@ impl App {
         let fold = Arc::new(FoldThroughFlush::default());
         let rooms = RoomDeps {
             hot: stores.hot.clone(),
-            fence: stores.fence.clone(),
+            fence: stores.likes_hot.clone(),
             durable: stores.durable.clone(),
             fold: fold.clone(),
             ticker: Ticker::default(),
@@ -89,6 +91,7 @@ impl App {
             fold,
             flush_stats: Arc::default(),
             reconcile_stats: Arc::default(),
+            read_stats: Arc::default(),
             socket_stats: Arc::default(),
             auth: Arc::new(auth),
             limits: Arc::new(Limits::new(&config.rates)),

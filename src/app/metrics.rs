@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::build::App;
 use super::stores::{Figures, Named};
+use crate::likes::ReadStats;
 use crate::protocol::{Counter, Counters};
 use crate::reconcile::ReconcileStats;
 use crate::room::{Registry, RoomStats};
@@ -96,6 +97,7 @@ fn join_ledger(app: &App, registry: &Arc<Registry>) {
         vec![(None, drift)],
     );
     join_recounts(app);
+    join_reads(app);
     metrics.gauges("fold_behind", "Items whose document is behind them; must be 0", gauge(|s| s.behind() as f64));
 }
 
@@ -114,6 +116,21 @@ fn join_recounts(app: &App) {
         "By how much recounts moved counters",
         plain(read(ReconcileStats::repaired)),
     );
+}
+
+fn join_reads(app: &App) {
+    let read = |of: fn(&ReadStats) -> u64| -> Read<u64> {
+        let stats = app.read_stats.clone();
+        Box::new(move || of(&stats))
+    };
+    let by = |name: &str| Some(("by", name.to_owned()));
+    let people = vec![(by("filter"), read(ReadStats::filtered)), (by("facts"), read(ReadStats::looked_up))];
+    let figures = app.stores.figures.clone();
+    let bytes: Read<f64> = Box::new(move || (figures.filter_bytes)() as f64);
+    app.metrics.gauges("filter_bytes", "Filters of who likes an item", vec![(None, bytes)]);
+    app.metrics.counters("liker_checks", "People asked about for one item, by what answered", people);
+    let pages = vec![(by("kept"), read(ReadStats::kept)), (by("facts"), read(ReadStats::read))];
+    app.metrics.counters("own_likes_reads", "Pages of a reader's own likes, by what answered", pages);
 }
 
 fn join_sockets(app: &App) {

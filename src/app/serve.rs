@@ -25,8 +25,8 @@ use crate::acts::{Acts, Grounds, Recounter};
 use crate::api::{self, Door, Gate};
 use crate::clock;
 use crate::flush::FlushActor;
-use crate::likes::Likes;
 use crate::likes::counter::RoomCounter;
+use crate::likes::{LikeReads, Likes};
 use crate::protocol::{ApiError, Code};
 use crate::reconcile::Reconciler;
 use crate::reconcile::recount::Recounts;
@@ -109,19 +109,19 @@ impl App {
     /// Likes, and what recounts them.
     fn likes(&self, registry: &Arc<Registry>) -> (Likes, Addr<Reconciler>) {
         let (stores, writer) = (&self.stores, self.rooms.writer);
-        let (hot, facts, fence) = (stores.hot.clone(), stores.facts.clone(), stores.fence.clone());
-        let counter = Arc::new(RoomCounter { registry: registry.clone(), hot });
-        let likes = Likes::new(counter, facts.clone(), fence.clone(), writer, stores.runtime());
+        let (facts, hot) = (stores.facts.clone(), stores.likes_hot.clone());
+        let counter = Arc::new(RoomCounter { registry: registry.clone(), hot: stores.hot.clone() });
+        let likes = Likes::new(counter, facts.clone(), hot.clone(), writer, stores.runtime());
         let side = Arc::new(likes.clone());
         let survey = Survey {
             durable: stores.durable.clone(),
             hot: stores.hot.clone(),
             facts: facts.clone(),
-            fence: fence.clone(),
+            fence: hot.clone(),
             side: side.clone(),
         };
         let schedule = Schedule::new(self.config.recounts.at_min, clock::wall(), clock::monotonic());
-        let recounts = Recounts { fence, facts, side, writer };
+        let recounts = Recounts { hot, facts, side, writer };
         (likes, Reconciler::new(recounts, survey, schedule, self.reconcile_stats.clone()).start())
     }
 
@@ -131,6 +131,7 @@ impl App {
             hot: self.stores.hot.clone(),
             durable: self.stores.durable.clone(),
             facts: self.stores.facts.clone(),
+            reads: LikeReads::new(self.stores.facts.clone(), self.stores.likes_hot.clone(), self.read_stats.clone()),
             likes,
             recounter,
             limits: self.limits.clone(),

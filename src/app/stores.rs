@@ -11,7 +11,7 @@ use crate::store::durable::sqlite::SqliteStore;
 use crate::store::durable::{DurableStore, LikeStore, WriteCounts};
 use crate::store::hot::memory::{self, MemoryFence, MemoryHot, RecoverError};
 use crate::store::hot::redis::{self, RedisHot};
-use crate::store::hot::{HotStore, LikeFence};
+use crate::store::hot::{HotStore, LikesHot};
 use crate::telemetry::read::Read;
 
 /// Threads that stores run on, beside their own: batches and replies must not wait for a worker that writes to ten thousand sockets.
@@ -22,7 +22,7 @@ pub(super) struct Stores {
     pub hot: Arc<dyn HotStore>,
     pub durable: Arc<dyn DurableStore>,
     pub facts: Arc<dyn LikeStore>,
-    pub fence: Arc<dyn LikeFence>,
+    pub likes_hot: Arc<dyn LikesHot>,
     pub figures: Arc<Figures>,
     /// Items that an earlier run left in the hot store without a room.
     pub left_over: Vec<ItemId>,
@@ -41,6 +41,8 @@ pub(super) struct Figures {
     pub round_trips: Read<u64>,
     /// Accepted and not yet folded, if the hot store can say it without being asked over the network; else this process's journals do.
     pub unflushed: Option<Read<Counters>>,
+    /// Bytes of filters of who likes an item, as far as this process came by them.
+    pub filter_bytes: Read<u64>,
     /// Durable statements by kind.
     pub writes: Named,
     /// Calls that a store over the network did not answer, by store; none of embedded ones.
@@ -90,7 +92,7 @@ impl Stores {
             hot,
             durable: sqlite.clone(),
             facts: sqlite,
-            fence: Arc::new(fence),
+            likes_hot: Arc::new(fence),
             told: format!(
                 "embedded stores in {}\nnothing acknowledged is lost by kill -9 or power loss",
                 config.data_dir.display()
@@ -126,7 +128,7 @@ impl Stores {
         Ok(Self {
             left_over: Vec::new(),
             figures: Arc::new(distributed_figures(&hot, &durable)),
-            fence: hot.clone(),
+            likes_hot: hot.clone(),
             facts: durable.clone(),
             hot,
             durable,
@@ -141,10 +143,11 @@ fn distributed_figures(hot: &Arc<RedisHot>, durable: &Arc<MongoStore>) -> Figure
         let durable = durable.clone();
         Box::new(move || read(durable.counts()))
     };
-    let (trips, failing_hot, failing_durable) = (hot.clone(), hot.clone(), durable.clone());
+    let (trips, filters, failing_hot, failing_durable) = (hot.clone(), hot.clone(), hot.clone(), durable.clone());
     Figures {
         round_trips: Box::new(move || trips.round_trips()),
         unflushed: None,
+        filter_bytes: Box::new(move || filters.filter_bytes()),
         writes: vec![
             ("fold", writes(WriteCounts::fold)),
             ("comments", writes(WriteCounts::comments)),
@@ -165,6 +168,7 @@ fn embedded_figures(hot: &Arc<MemoryHot>, sqlite: &Arc<SqliteStore>) -> Figures 
     let (trips, unflushed) = (hot.clone(), hot.clone());
     Figures {
         round_trips: Box::new(move || trips.round_trips()),
+        filter_bytes: Box::new(|| 0),
         unflushed: Some(Box::new(move || unflushed.unflushed())),
         writes: vec![
             ("fold", writes(WriteCounts::fold)),

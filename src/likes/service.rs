@@ -20,7 +20,7 @@ use crate::clock;
 use crate::protocol::{ApiError, Code, ItemId, UserId, WriterId};
 use crate::reconcile::LikeSide;
 use crate::store::durable::LikeStore;
-use crate::store::hot::LikeFence;
+use crate::store::hot::LikesHot;
 
 /// How long a batch is held back for more commands to come: half of what nobody notices, and a storm fills it sooner.
 pub const GATHER: Duration = Duration::from_millis(10);
@@ -54,7 +54,7 @@ pub struct Likes {
 pub(super) struct Shared {
     pub counter: Arc<dyn LikeCounter>,
     pub store: Arc<dyn LikeStore>,
-    pub fence: Arc<dyn LikeFence>,
+    pub hot: Arc<dyn LikesHot>,
     pub writer: WriterId,
     /// The last batch's number.
     pub numbers: AtomicU64,
@@ -68,12 +68,12 @@ impl Likes {
     pub fn new(
         counter: Arc<dyn LikeCounter>,
         store: Arc<dyn LikeStore>,
-        fence: Arc<dyn LikeFence>,
+        hot: Arc<dyn LikesHot>,
         writer: WriterId,
         runtime: Handle,
     ) -> Self {
         let (numbers, queues) = (AtomicU64::new(0), Mutex::default());
-        Self { shared: Arc::new(Shared { counter, store, fence, writer, numbers, queues, runtime }) }
+        Self { shared: Arc::new(Shared { counter, store, hot, writer, numbers, queues, runtime }) }
     }
 
     /// Makes it so that the person likes the item, or does not. Answers when the fact is durable and the counter has it.

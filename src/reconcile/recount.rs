@@ -11,10 +11,10 @@ use std::time::Duration;
 use tokio::time::{sleep, timeout};
 use uuid::Uuid;
 
-use super::LikeSide;
+use super::{LikeSide, filter};
 use crate::protocol::{ItemId, WriterId};
 use crate::store::durable::LikeStore;
-use crate::store::hot::{LikeFence, Raised};
+use crate::store::hot::{LikesHot, Raised};
 
 /// How long a fence holds unless it is held longer: far more than a count of a million facts takes, so that only a process that died
 /// behind one leaves likes waiting that long.
@@ -54,8 +54,8 @@ pub enum RecountError {
 
 /// What recounts work with.
 pub struct Recounts {
-    /// The fences, and who lives.
-    pub fence: Arc<dyn LikeFence>,
+    /// The fences, who lives, and the filters.
+    pub hot: Arc<dyn LikesHot>,
     /// The facts.
     pub facts: Arc<dyn LikeStore>,
     /// Likes on this node.
@@ -69,7 +69,7 @@ impl Recounts {
     pub async fn recount(&self, item: &ItemId) -> Result<Recounted, (RecountError, Option<i64>)> {
         let token = Uuid::new_v4();
         // It is on the list from here on, where other nodes learn that they are waited for.
-        let raised = self.fence.raise(item, token, HOLD).await.map_err(unseen)?;
+        let raised = self.hot.raise(item, token, HOLD).await.map_err(unseen)?;
         let Raised { asked, .. } = raised.ok_or((RecountError::Busy, None))?;
         let recounted = self.behind_fence(item, token).await;
         if matches!(recounted, Err((_, Some(_)))) {
@@ -77,10 +77,18 @@ impl Recounts {
             self.ask_again(item).await;
         }
         let exact = recounted.is_ok().then_some(asked);
-        let lifted = self.fence.lift(item, token, exact).await.map_err(unseen);
+        let filter = match &recounted {
+            Ok(Recounted { likes, .. }) => filter::begin(&*self.hot, item, token, *likes).await,
+            Err(_) => false,
+        };
+        let lifted = self.hot.lift(item, token, exact).await.map_err(unseen);
         match (recounted, lifted?) {
             (Ok(recounted), true) => {
                 self.facts.recounted(item).await;
+                if filter {
+                    // It takes seconds, and nobody waits for it.
+                    tokio::spawn(filter::fill(self.hot.clone(), self.facts.clone(), item.clone(), token));
+                }
                 Ok(recounted)
             }
             (Ok(recounted), false) => Err((RecountError::Unfenced, Some(recounted.repaired))),
@@ -89,7 +97,7 @@ impl Recounts {
     }
 
     async fn ask_again(&self, item: &ItemId) {
-        while let Err(error) = self.fence.ask_recount(item).await {
+        while let Err(error) = self.hot.ask_recount(item).await {
             tracing::warn!(%item, %error, "a recount was not noted; asked again");
             sleep(INSIST_WAIT).await;
         }
@@ -99,18 +107,18 @@ impl Recounts {
     pub async fn be_quiet(&self, item: &ItemId) -> Result<(), RecountError> {
         let settled = timeout(QUIET_TIMEOUT, self.side.settle(item)).await;
         settled.map_err(|_| RecountError::Restless)?.map_err(trouble)?;
-        self.fence.quiet(item, self.writer).await.map_err(trouble)
+        self.hot.quiet(item, self.writer).await.map_err(trouble)
     }
 
     async fn hold(&self, item: &ItemId, token: Uuid) -> Result<Raised, RecountError> {
-        let held = self.fence.hold(item, token, HOLD).await.map_err(trouble)?;
+        let held = self.hot.hold(item, token, HOLD).await.map_err(trouble)?;
         held.ok_or(RecountError::Unfenced)
     }
 
     async fn behind_fence(&self, item: &ItemId, token: Uuid) -> Result<Recounted, (RecountError, Option<i64>)> {
         self.all_quiet(item, token).await.map_err(|error| (error, None))?;
         // Before the count: whoever was only taken for dead and wakes in the middle of it has the item recounted once more.
-        if !self.fence.seal(item, token).await.map_err(unseen)? {
+        if !self.hot.seal(item, token).await.map_err(unseen)? {
             return Err((RecountError::Unfenced, None));
         }
         let facts = self.facts.count_likes(item).await.map_err(unseen)?;
@@ -133,7 +141,7 @@ impl Recounts {
             self.be_quiet(item).await?;
             loop {
                 let Raised { quiet, .. } = self.hold(item, token).await?;
-                let living = self.fence.living().await.map_err(trouble)?;
+                let living = self.hot.living().await.map_err(trouble)?;
                 if living.iter().all(|writer| quiet.contains(writer)) && quiet.contains(&self.writer) {
                     return Ok(());
                 }

@@ -36,9 +36,9 @@ impl Work {
     /// Recounts what is on the list, and what a dead writer left between fact and counter.
     pub async fn look(&self) -> Result<(), HotError> {
         let recounts = &self.recounts;
-        let asked = recounts.fence.recounts(LISTED_MAX).await?;
-        let entries = recounts.fence.entries(LISTED_MAX).await?;
-        let living: BTreeSet<_> = recounts.fence.living().await?.into_iter().collect();
+        let asked = recounts.hot.recounts(LISTED_MAX).await?;
+        let entries = recounts.hot.entries(LISTED_MAX).await?;
+        let living: BTreeSet<_> = recounts.hot.living().await?.into_iter().collect();
         let due = self.plan.lock().due(&asked, entries, &living, clock::monotonic());
         // Left alone for a while by this node, but another may be at it, and waits for this one.
         let others: Vec<ItemId> = asked.into_iter().filter(|item| !due.contains(item)).collect();

@@ -34,7 +34,8 @@ pub trait LikeFence: Send + Sync + 'static {
     async fn open(&self, item: &ItemId, batch: BatchId) -> Result<bool, HotError>;
 
     /// The counter has the batch: its entry goes. If there is none any more, somebody took its writer for dead and counted its facts,
-    /// or the store lost state: the item is put on the list.
+    /// or the store lost state: the item is put on the list, as by
+    /// [`LikeFence::ask_recount`].
     async fn close(&self, item: &ItemId, batch: BatchId) -> Result<(), HotError>;
 
     /// Raises a fence for so long, and puts the item on the list if it is not there; `None`: somebody else's stands.
@@ -50,11 +51,15 @@ pub trait LikeFence: Send + Sync + 'static {
     /// The writer has nothing of the item's likes under way. Does nothing where no fence stands.
     async fn quiet(&self, item: &ItemId, writer: WriterId) -> Result<(), HotError>;
 
-    /// Takes the fence down. `exact`: the counter fits the facts, so the place on the list goes too, unless its mark is another by now. `false`: it was not this token's any more; an exact one is then put on the list again.
+    /// Takes the fence down. `exact`: the counter fits the facts, so the place on the list goes too, unless its mark is another by now. `false`: it was not this token's any more; an exact one is then
+    /// put on the list again, as by [`LikeFence::ask_recount`].
     async fn lift(&self, item: &ItemId, token: Uuid, exact: Option<Uuid>) -> Result<bool, HotError>;
 
-    /// Puts an item on the list of those to be recounted.
+    /// Puts an item on the list of those to be recounted, because its counter may not fit: its [filter](super::LikeFilter) goes with it.
     async fn ask_recount(&self, item: &ItemId) -> Result<(), HotError>;
+
+    /// Puts an item on the list if it is not there, for nothing that would be amiss.
+    async fn ask_look(&self, item: &ItemId) -> Result<(), HotError>;
 
     /// The list, at most `limit`, in no particular order.
     async fn recounts(&self, limit: usize) -> Result<Vec<ItemId>, HotError>;

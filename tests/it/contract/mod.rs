@@ -13,6 +13,8 @@ mod memory;
 mod mongodb;
 #[cfg(all(test_redis, test_mongodb))]
 mod pair;
+#[cfg(test_redis)]
+mod readers;
 mod realign;
 #[cfg(test_redis)]
 mod redis;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use heartline::likes::counter::LikeCounter;
-use heartline::protocol::{ApiError, Code, ItemId, UserId, WriterId};
+use heartline::protocol::{ApiError, Code, ItemId, Millis, UserId, WriterId};
 use heartline::store::durable::{BatchId, DurableError, LikeBatch, LikeStore, Liker, Liking};
 use heartline::store::hot::{HotError, LikeFence, Raised};
 use tokio::time::{Instant, sleep};
@@ -28,7 +28,7 @@ impl Reach {
         answer
     }
 
-    async fn hot<T: std::fmt::Debug>(&self, what: &str, done: impl FnOnce(&World) -> T) -> Result<T, HotError> {
+    pub async fn hot<T: std::fmt::Debug>(&self, what: &str, done: impl FnOnce(&World) -> T) -> Result<T, HotError> {
         let tell = |answer: &T| self.world.tell(|| format!("{} {what}: {answer:?}", self.node));
         let answer = self.there(|world| {
             let answer = done(world);
@@ -80,19 +80,27 @@ impl LikeStore for Reach {
     }
 
     async fn likers(&self, _: &ItemId, _: Option<&Liker>, _: usize) -> Result<Vec<Liker>, DurableError> {
-        unreachable!("nobody reads")
+        let likers = |world: &World| {
+            let liking = world.liking().into_iter();
+            liking.map(|user| Liker { user, at: Millis(0) }).collect()
+        };
+        Ok(self.there(likers).await)
     }
 
-    async fn likers_among(&self, _: &ItemId, _: &[UserId]) -> Result<Vec<UserId>, DurableError> {
-        unreachable!("nobody reads")
+    async fn likers_among(&self, _: &ItemId, users: &[UserId]) -> Result<Vec<UserId>, DurableError> {
+        let liking = self.there(World::liking).await;
+        Ok(users.iter().filter(|user| liking.contains(user)).cloned().collect())
     }
 
-    async fn likings(&self, _: &UserId, _: Option<&Liking>, _: usize) -> Result<Vec<Liking>, DurableError> {
-        unreachable!("nobody reads")
+    async fn likings(&self, user: &UserId, _: Option<&Liking>, _: usize) -> Result<Vec<Liking>, DurableError> {
+        let liking = self.there(World::liking).await;
+        let item = liking.contains(user).then(|| self.world.item.clone());
+        Ok(item.map(|item| Liking { item, at: Millis(0) }).into_iter().collect())
     }
 
-    async fn liked_among(&self, _: &UserId, _: &[ItemId]) -> Result<Vec<ItemId>, DurableError> {
-        unreachable!("nobody reads")
+    async fn liked_among(&self, user: &UserId, items: &[ItemId]) -> Result<Vec<ItemId>, DurableError> {
+        let liking = self.there(World::liking).await;
+        Ok(if liking.contains(user) { items.to_vec() } else { Vec::new() })
     }
 }
 
@@ -113,10 +121,11 @@ impl LikeFence for Reach {
         let closes = |world: &World| {
             let mut fence = world.fence.lock();
             let before = fence.clone();
-            fence.close(item, batch, Uuid::new_v4());
-            let noticed = before.recounts(1).is_empty() && !fence.recounts(1).is_empty();
+            let noticed = !fence.close(item, batch, Uuid::new_v4());
             if world.without == Some(Guard::Gone) && noticed {
                 *fence = before;
+            } else if noticed {
+                world.hints.lock().doubt(world.without);
             }
         };
         self.hot("close", closes).await
@@ -141,11 +150,26 @@ impl LikeFence for Reach {
     }
 
     async fn lift(&self, item: &ItemId, token: Uuid, exact: Option<Uuid>) -> Result<bool, HotError> {
-        self.hot("lift", |world| world.fence.lock().lift(item, token, exact)).await
+        let lifts = |world: &World| {
+            let lifted = world.fence.lock().lift(item, token, exact);
+            if !lifted && exact.is_some() {
+                world.hints.lock().doubt(world.without);
+            }
+            lifted
+        };
+        self.hot("lift", lifts).await
     }
 
     async fn ask_recount(&self, item: &ItemId) -> Result<(), HotError> {
-        self.hot("ask_recount", |world| world.fence.lock().ask_recount(item, Uuid::new_v4())).await
+        let asks = |world: &World| {
+            world.fence.lock().ask_recount(item, Uuid::new_v4());
+            world.hints.lock().doubt(world.without);
+        };
+        self.hot("ask_recount", asks).await
+    }
+
+    async fn ask_look(&self, item: &ItemId) -> Result<(), HotError> {
+        self.hot("ask_look", |world| world.fence.lock().ask_look(item, Uuid::new_v4())).await
     }
 
     async fn recounts(&self, limit: usize) -> Result<Vec<ItemId>, HotError> {

@@ -1,6 +1,6 @@
 //! The world that the nodes share: facts, counter, fence; what befalls it; and the judgement at its end.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,6 +13,7 @@ use rand::{RngExt, SeedableRng};
 use tokio::time::{Instant, sleep};
 use uuid::Uuid;
 
+use super::hints::Hints;
 use super::node::Node;
 
 pub const NODES: usize = 3;
@@ -34,10 +35,16 @@ pub enum Guard {
     Gone,
     /// A store that lost state has the item recounted.
     Lost,
+    /// People are noted in the filter before their facts are written.
+    Noted,
+    /// An item that is doubted loses its filter.
+    Doubt,
+    /// A like takes its person's mark away.
+    Marks,
 }
 
 impl Guard {
-    pub const ALL: [Self; 3] = [Self::Entries, Self::Gone, Self::Lost];
+    pub const ALL: [Self; 6] = [Self::Entries, Self::Gone, Self::Lost, Self::Noted, Self::Doubt, Self::Marks];
 }
 
 pub struct World {
@@ -45,13 +52,18 @@ pub struct World {
     pub without: Option<Guard>,
     pub facts: Mutex<BTreeMap<UserId, (bool, BatchId)>>,
     pub fence: Mutex<FenceCore>,
+    pub hints: Mutex<Hints>,
+    /// By person: acts that began, and acts under way.
+    pub acts: Mutex<BTreeMap<UserId, (u64, u64)>>,
+    /// What somebody was told wrong.
+    pub wrong: Mutex<Option<String>>,
     pub counter: Mutex<Counter>,
     pub life: Mutex<[Life; NODES]>,
     pub rng: Mutex<Xoshiro256PlusPlus>,
     pub seen: Mutex<BTreeMap<&'static str, u64>>,
     /// Nothing befalls anybody any more.
     pub mended: Mutex<bool>,
-    past: Mutex<Vec<(FenceCore, [usize; NODES])>>,
+    past: Mutex<Vec<(FenceCore, Hints, [usize; NODES])>>,
     fate: Fate,
     /// Whether replies get lost. Where they do, recounts are so frequent that they cover up for each other.
     is_faulty: bool,
@@ -103,6 +115,9 @@ impl World {
             without,
             facts: Mutex::default(),
             fence: Mutex::default(),
+            hints: Mutex::default(),
+            acts: Mutex::default(),
+            wrong: Mutex::default(),
             counter: Mutex::default(),
             life: Mutex::new([Life::Well; NODES]),
             rng: Mutex::new(Xoshiro256PlusPlus::seed_from_u64(seed)),
@@ -118,7 +133,11 @@ impl World {
             *world.began.lock() = Some(Instant::now());
             let nodes: Vec<_> = (0..NODES).map(|n| Node::start(&world, n)).collect();
             world.trouble(&nodes).await;
-            world.rest().await
+            let fault = world.rest(&nodes).await;
+            if nodes.iter().any(|node| node.stats.kept() > 0) {
+                world.saw("own likes kept");
+            }
+            fault
         });
         if let (Some(told), Some(_)) = (&world.told, &fault) {
             told.lock().iter().for_each(|line| println!("{line}"));
@@ -135,7 +154,8 @@ impl World {
             let node = &nodes[self.pick(0..NODES as u64) as usize];
             match self.pick(0..100) {
                 0..80 => {
-                    node.like(UserId::parse(&format!("u{}", self.pick(0..PEOPLE as u64))).unwrap(), self.chance(60))
+                    let user = UserId::parse(&format!("u{}", self.pick(0..PEOPLE as u64))).unwrap();
+                    node.like(user, self.chance(60), &nodes[self.pick(0..NODES as u64) as usize]);
                 }
                 80..88 => self.counter.lock().fold(),
                 88..94 => self.remember(),
@@ -148,7 +168,7 @@ impl World {
     }
 
     /// Everybody who lives comes to rest; then the counter is where the facts are.
-    async fn rest(self: &Arc<Self>) -> Option<String> {
+    async fn rest(self: &Arc<Self>, nodes: &[Node]) -> Option<String> {
         *self.mended.lock() = true;
         if self.fate == Fate::Both || (self.fate == Fate::Losses && self.is_faulty) {
             self.fence.lock().ask_recount(&self.item, Uuid::new_v4());
@@ -175,6 +195,12 @@ impl World {
         if likes != facts {
             return Some(format!("{likes} likes, {facts} facts"));
         }
+        if let Some(wrong) = self.wrong.lock().clone() {
+            return Some(wrong);
+        }
+        if let Some(wrong) = nodes[0].reads_wrong(PEOPLE).await {
+            return Some(wrong);
+        }
         (!is_at_rest() && self.without.is_none()).then(|| {
             let fence = self.fence.lock();
             let frozen = self.life.lock().iter().filter(|life| matches!(life, Life::Frozen { .. })).count();
@@ -185,6 +211,16 @@ impl World {
                 self.abandoned(&fence)
             )
         })
+    }
+
+    /// Who likes the item.
+    pub fn liking(&self) -> BTreeSet<UserId> {
+        self.facts.lock().iter().filter(|(_, (liked, _))| *liked).map(|(user, _)| user.clone()).collect()
+    }
+
+    /// Whether what was acknowledged is to be read at once: not after the hot store fell back, until the room has noticed.
+    pub fn reads_own_writes(&self) -> bool {
+        self.fate == Fate::Deaths
     }
 
     fn abandoned(&self, fence: &FenceCore) -> usize {
@@ -201,19 +237,21 @@ impl World {
         self.saw("hot store set back");
         self.tell(|| "SET BACK".to_owned());
         let past = self.past.lock();
-        let (fence, taken) = match past.len() {
-            0 => (FenceCore::default(), [0; NODES]),
+        let (fence, hints, taken) = match past.len() {
+            0 => (FenceCore::default(), Hints::default(), [0; NODES]),
             n => past[self.pick(0..n as u64) as usize].clone(),
         };
         let Counter { taken: stands, folded, .. } = &mut *self.counter.lock();
         *self.fence.lock() = fence;
+        *self.hints.lock() = hints;
         for ((stands, was), folded) in stands.iter_mut().zip(taken).zip(folded) {
             *stands = was.max(*folded).min(*stands);
         }
     }
 
     fn remember(&self) {
-        self.past.lock().push((self.fence.lock().clone(), self.counter.lock().taken));
+        let (fence, hints) = (self.fence.lock().clone(), self.hints.lock().clone());
+        self.past.lock().push((fence, hints, self.counter.lock().taken));
     }
 
     fn freeze(&self, n: usize) {

@@ -13,6 +13,7 @@ use crate::protocol::{ItemId, WriterId};
 use crate::store::durable::BatchId;
 use crate::store::hot::contract::HotError;
 use crate::store::hot::fence::{LikeFence, Raised};
+use crate::store::hot::readers::{LikeFilter, LikeMarks};
 
 /// See the module. [`FenceCore`] behind a lock and the clock.
 #[derive(Debug)]
@@ -68,13 +69,20 @@ impl FenceCore {
         true
     }
 
-    /// See [`LikeFence::close`]; `mark` is one that nobody had.
-    pub fn close(&mut self, item: &ItemId, batch: BatchId, mark: Uuid) {
+    /// See [`LikeFence::close`]; `mark` is one that nobody had. `false`: its entry was gone.
+    pub fn close(&mut self, item: &ItemId, batch: BatchId, mark: Uuid) -> bool {
         let closed = self.items.get_mut(item).is_some_and(|behind| behind.entries.remove(&batch));
         if !closed {
             self.recounts.insert(item.clone(), mark);
         }
         self.forget_if_bare(item);
+        closed
+    }
+
+    /// Whether this token's fence stands.
+    pub fn stands(&self, item: &ItemId, token: Uuid, now: Instant) -> bool {
+        let fence = self.items.get(item).and_then(|behind| behind.fence.as_ref());
+        fence.is_some_and(|fence| fence.token == token && now < fence.until)
     }
 
     /// See [`LikeFence::raise`].
@@ -134,6 +142,11 @@ impl FenceCore {
         self.recounts.insert(item.clone(), mark);
     }
 
+    /// See [`LikeFence::ask_look`]; `mark` is one that nobody had.
+    pub fn ask_look(&mut self, item: &ItemId, mark: Uuid) {
+        self.recounts.entry(item.clone()).or_insert(mark);
+    }
+
     /// See [`LikeFence::recounts`].
     pub fn recounts(&self, limit: usize) -> Vec<ItemId> {
         self.recounts.keys().take(limit).cloned().collect()
@@ -152,6 +165,10 @@ impl FenceCore {
         }
     }
 }
+
+/// Facts are beside the process: they are asked in less time than a hint takes.
+impl LikeMarks for MemoryFence {}
+impl LikeFilter for MemoryFence {}
 
 #[async_trait]
 impl LikeFence for MemoryFence {
@@ -188,6 +205,11 @@ impl LikeFence for MemoryFence {
 
     async fn ask_recount(&self, item: &ItemId) -> Result<(), HotError> {
         self.core.lock().ask_recount(item, Uuid::new_v4());
+        Ok(())
+    }
+
+    async fn ask_look(&self, item: &ItemId) -> Result<(), HotError> {
+        self.core.lock().ask_look(item, Uuid::new_v4());
         Ok(())
     }
 

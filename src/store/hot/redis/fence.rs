@@ -18,9 +18,9 @@ use crate::store::hot::contract::{HotError, HotStore};
 use crate::store::hot::fence::{LikeFence, Raised};
 
 impl Requests {
-    fn fence(&self, step: &str, item: &ItemId) -> Cmd {
+    pub(super) fn fence(&self, step: &str, item: &ItemId) -> Cmd {
         let keys = self.space().likes_of(item);
-        let mut call = call(&self.scripts().fence, &[&keys.likes, &keys.fenced, &keys.recount]);
+        let mut call = call(&self.scripts().fence, &[&keys.likes, &keys.fenced, &keys.recount, &keys.filter]);
         call.arg(step).arg(item.as_str());
         call
     }
@@ -92,8 +92,14 @@ impl LikeFence for RedisHot {
     }
 
     async fn ask_recount(&self, item: &ItemId) -> Result<(), HotError> {
-        let mut request = cmd("HSET");
-        request.arg(self.shared.requests.space().likes_of(item).recount).arg(item.as_str()).arg(mark());
+        let mut request = self.shared.requests.fence("doubt", item);
+        request.arg(mark());
+        self.ask(request).await.map(drop)
+    }
+
+    async fn ask_look(&self, item: &ItemId) -> Result<(), HotError> {
+        let mut request = self.shared.requests.fence("list", item);
+        request.arg(mark());
         self.ask(request).await.map(drop)
     }
 

@@ -1,6 +1,6 @@
 //! Names of keys. All keys of one item lie in one slot of a cluster, so that one script may touch them.
 
-use crate::protocol::ItemId;
+use crate::protocol::{ItemId, UserId};
 
 /// Logical shards. Fixed for ever: an item's keys would move with it.
 pub(super) const SHARDS: u64 = 64;
@@ -25,6 +25,7 @@ pub(super) struct LikeKeys {
     pub likes: String,
     pub fenced: String,
     pub recount: String,
+    pub filter: String,
 }
 
 impl Space {
@@ -54,8 +55,13 @@ impl Space {
     /// What a recount needs of the item.
     pub fn likes_of(&self, item: &ItemId) -> LikeKeys {
         let shard = shard(item.as_str());
-        let likes = format!("{}{{hl:{shard}}}:likes:{item}", self.0);
-        LikeKeys { likes, fenced: self.fenced(shard), recount: self.recount(shard) }
+        let key = |what: &str| format!("{}{{hl:{shard}}}:{what}:{item}", self.0);
+        LikeKeys {
+            likes: key("likes"),
+            fenced: self.fenced(shard),
+            recount: self.recount(shard),
+            filter: key("members"),
+        }
     }
 
     /// The set of a shard's items with batches of likes under way, or a fence.
@@ -66,6 +72,11 @@ impl Space {
     /// The hash of a shard's items that are to be recounted, each with the mark of the last request.
     pub fn recount(&self, shard: u64) -> String {
         format!("{}{{hl:{shard}}}:recount", self.0)
+    }
+
+    /// A person's mark. Of no item, and so in any slot.
+    pub fn mark_of(&self, user: &UserId) -> String {
+        format!("{}hl:mark:{user}", self.0)
     }
 
     /// The leases of writers.

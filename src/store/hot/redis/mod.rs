@@ -12,6 +12,7 @@ mod keys;
 mod lease;
 mod link;
 mod listing;
+mod readers;
 mod reply;
 mod request;
 mod scripts;
@@ -30,12 +31,14 @@ use tokio::time::Instant;
 use crate::protocol::{Comment, Counters, ItemId, WriterId};
 use crate::store::durable::Document;
 use crate::store::hot::contract::{Aligned, Audit, Flight, HotError, HotStore, Standing, Step};
+use crate::store::hot::readers::FILTERED_FROM;
 
 use batch::Waiting;
 pub use inspect::{OpenError, Persistence};
 use keys::Space;
 use link::Link;
 use listing::Listing;
+use readers::Filters;
 use request::{Node, Requests};
 
 /// Steps that may wait for a pipeline; the next caller waits for a place. More than the rooms of a busy node.
@@ -56,6 +59,8 @@ pub struct Settings {
     pub lease: Duration,
     /// How long what this node told of its people lasts without being told again.
     pub presence: Duration,
+    /// From how many likes on an item has a filter.
+    pub filtered_from: i64,
     /// How long to wait for a connection.
     pub connect_timeout: Duration,
     /// How long to wait for the answers to one pipeline.
@@ -74,6 +79,7 @@ impl Settings {
             lease: Duration::from_secs(10),
             // A dead node's viewers leave the count within 15 s: this, a second until others look, and what a broadcast takes.
             presence: Duration::from_secs(12),
+            filtered_from: FILTERED_FROM,
             // A local network answers in a millisecond; three retransmitted SYNs fit in.
             connect_timeout: Duration::from_secs(3),
             // A pipeline of a full node takes some 100 ms; a fork for a dump may stall Redis for longer than that.
@@ -89,6 +95,8 @@ pub struct RedisHot {
     listing: parking_lot::Mutex<Listing>,
     renewal: AbortHandle,
     persistence: Persistence,
+    filtered_from: i64,
+    filters: parking_lot::Mutex<Filters>,
 }
 
 /// What callers, pipelines and the lease share.
@@ -112,7 +120,8 @@ impl RedisHot {
         let (steps, waiting) = mpsc::channel(WAITING_MAX);
         runtime.spawn(batch::run(shared.clone(), waiting, settings.tick));
         let renewal = runtime.spawn(lease::keep(shared.clone(), term)).abort_handle();
-        Ok(Self { shared, steps, listing: parking_lot::Mutex::default(), renewal, persistence })
+        let (listing, filters) = (parking_lot::Mutex::default(), parking_lot::Mutex::default());
+        Ok(Self { shared, steps, listing, renewal, persistence, filtered_from: settings.filtered_from, filters })
     }
 
     /// What this Redis keeps when it is stopped or lost, to be told at the start.
@@ -133,6 +142,11 @@ impl RedisHot {
     /// Pipelines and requests that were not answered: `heartline_store_failures_total`.
     pub fn failures(&self) -> u64 {
         self.shared.link.failures()
+    }
+
+    /// Bytes of the filters that this process came by: `heartline_filter_bytes`.
+    pub fn filter_bytes(&self) -> u64 {
+        self.filters.lock().bytes()
     }
 
     async fn ask(&self, request: Cmd) -> Result<Value, HotError> {

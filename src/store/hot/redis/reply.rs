@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::str::FromStr;
 
 use ::redis::{RedisError, Value};
+use uuid::Uuid;
 
 use crate::protocol::{Comment, Counter, Counters, Epoch, ItemId, WriterId};
 use crate::store::durable::Document;
@@ -70,6 +71,25 @@ pub(super) fn is_one(reply: &Value) -> Read<bool> {
         Value::Int(n) => Ok(*n == 1),
         other => Err(unexpected(other)),
     }
+}
+
+/// Of scripts that answer a number that cannot be negative.
+pub(super) fn number(reply: Value) -> Read<u64> {
+    parse(reply)
+}
+
+/// Which may like the item, of so many; `None`: there is no filter that answers.
+pub(super) fn maybes(reply: Value, people: usize) -> Read<Option<Vec<bool>>> {
+    if matches!(reply, Value::Int(_)) {
+        return Ok(None);
+    }
+    let maybes = list(reply)?.iter().map(is_one).collect::<Read<Vec<_>>>()?;
+    if maybes.len() == people { Ok(Some(maybes)) } else { Err(unexpected(maybes.len())) }
+}
+
+/// The mark that stood before, if one did.
+pub(super) fn mark(reply: Value) -> Read<Option<Uuid>> {
+    if matches!(reply, Value::Nil) { Ok(None) } else { parse(reply).map(Some) }
 }
 
 /// Of an item's whole hash.

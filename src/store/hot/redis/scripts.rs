@@ -16,6 +16,7 @@ pub(super) struct Scripts {
     pub let_go: Script,
     pub lease: Script,
     pub fence: Script,
+    pub filter: Script,
 }
 
 macro_rules! script {
@@ -31,12 +32,13 @@ impl Scripts {
             let_go: script!("numbers.lua", "item.lua", "let_go.lua"),
             lease: script!("lease.lua"),
             fence: script!("fence.lua"),
+            filter: script!("filter.lua"),
         }
     }
 
     /// Brings them all to a server. Done on every new connection, and when a server says that it has lost one.
     pub fn loading(&self) -> Vec<Cmd> {
-        let scripts = [&self.step, &self.claim, &self.align, &self.let_go, &self.lease, &self.fence];
+        let scripts = [&self.step, &self.claim, &self.align, &self.let_go, &self.lease, &self.fence, &self.filter];
         scripts.map(Script::loading).to_vec()
     }
 }

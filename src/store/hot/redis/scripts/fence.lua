@@ -1,7 +1,8 @@
 -- One step of an item's fence, named by the first argument.
 -- KEYS: likes (entries `open:<writer>:<number>`, `fence`, `until`, `quiet:<writer>`), fenced (items with such a key), recount (item to
--- mark). ARGV: step, id, then by step: open: an entry; close: an entry, a new mark; raise and hold: token, ms; seal: token; quiet: writer; lift:
--- token, and the mark that was known if the counter is exact.
+-- mark), filter (see filter.lua). ARGV: step, id, then by step: open: an entry; close: an entry, a new mark; raise and hold: token, ms; seal: token;
+-- quiet: writer; doubt and list: a new mark; filter: token, bytes, ms that it lives; lift: token, and the mark that was known if the counter is
+-- exact.
 
 local step, id = ARGV[1], ARGV[2]
 local time = redis.call('TIME')
@@ -29,6 +30,11 @@ local function forget_if_bare()
   if redis.call('HLEN', KEYS[1]) == 0 then redis.call('SREM', KEYS[2], id) end
 end
 
+local function doubt(mark)
+  redis.call('HSET', KEYS[3], id, mark)
+  redis.call('DEL', KEYS[4])
+end
+
 if step == 'open' then
   if stands() then return 0 end
   -- One that ran out is gone from here on: its recount must not end as if nothing had happened.
@@ -37,7 +43,7 @@ if step == 'open' then
   redis.call('SADD', KEYS[2], id)
   return 1
 elseif step == 'close' then
-  if redis.call('HDEL', KEYS[1], 'open:' .. ARGV[3]) == 0 then redis.call('HSET', KEYS[3], id, ARGV[4]) end
+  if redis.call('HDEL', KEYS[1], 'open:' .. ARGV[3]) == 0 then doubt(ARGV[4]) end
   forget_if_bare()
   return 1
 elseif step == 'raise' or step == 'hold' then
@@ -53,6 +59,16 @@ elseif step == 'seal' then
   if redis.call('HGET', KEYS[1], 'fence') ~= ARGV[3] then return 0 end
   for _, entry in ipairs(fields('open:')) do redis.call('HDEL', KEYS[1], 'open:' .. entry) end
   return 1
+elseif step == 'doubt' then
+  doubt(ARGV[3])
+  return 1
+elseif step == 'list' then
+  return redis.call('HSETNX', KEYS[3], id, ARGV[3])
+elseif step == 'filter' then
+  if redis.call('HGET', KEYS[1], 'fence') ~= ARGV[3] or not stands() then return 0 end
+  redis.call('SET', KEYS[4], ARGV[3] .. 'b', 'PX', ARGV[5])
+  redis.call('SETRANGE', KEYS[4], 63 + tonumber(ARGV[4]), '\0')
+  return 1
 elseif step == 'quiet' then
   if redis.call('HEXISTS', KEYS[1], 'fence') == 1 then redis.call('HSET', KEYS[1], 'quiet:' .. ARGV[3], '1') end
   return 1
@@ -64,7 +80,7 @@ if mine then take_down() end
 if mine and exact then
   if redis.call('HGET', KEYS[3], id) == ARGV[4] then redis.call('HDEL', KEYS[3], id) end
 elseif exact then
-  redis.call('HSET', KEYS[3], id, ARGV[3])
+  doubt(ARGV[3])
 end
 forget_if_bare()
 return mine and 1 or 0
