@@ -63,14 +63,8 @@ impl Stores {
             Some(urls) => Self::distributed(config, urls, writer, threads).await?,
         };
         #[cfg(debug_assertions)]
-        let stores = stores.with_fail_point(config.fail_point.as_ref());
+        let stores = super::failing::with_point(stores, config.fail_point.as_ref());
         Ok(stores)
-    }
-
-    #[cfg(debug_assertions)]
-    fn with_fail_point(self, point: Option<&crate::config::fail_point::FailPoint>) -> Self {
-        let (hot, durable) = super::failing::with_point(self.hot, self.durable, point);
-        Self { hot, durable, ..self }
     }
 
     /// Memory behind a log, and SQLite. Takes as long as reading the log of contributions does.

@@ -8,8 +8,8 @@ use std::str::FromStr;
 
 use super::error::ConfigError;
 
-/// Steps of the exactly-once protocol that have such points, by what they are called there.
-const STEPS: [(&str, FailStep); 7] = [
+/// Steps that have such points, by what they are called there.
+const STEPS: [(&str, FailStep); 8] = [
     ("add", FailStep::Add),
     ("append", FailStep::Append),
     ("claim", FailStep::Claim),
@@ -17,6 +17,7 @@ const STEPS: [(&str, FailStep); 7] = [
     ("apply", FailStep::Apply),
     ("align", FailStep::Align),
     ("trim", FailStep::Trim),
+    ("like", FailStep::Like),
 ];
 
 /// A step that a process can die at.
@@ -36,6 +37,8 @@ pub enum FailStep {
     Align,
     /// An align that settles a flight with comments, and so trims the write-ahead.
     Trim,
+    /// A batch of likes into the facts. After it they are durable and the counter has not moved.
+    Like,
 }
 
 /// On which side of the step.

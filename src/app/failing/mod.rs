@@ -1,10 +1,11 @@
 //! Fail points: a process that dies, or stands still, right before or after a named step of its stores. For tests that kill at every step.
 //!
-//! Both stores are wrapped here when the configuration names a point, and are what they were when it does not. Debug builds only: in a
+//! The stores are wrapped here when the configuration names a point, and are what they were when it does not. Debug builds only: in a
 //! release build neither this module nor the setting is there, and no store has a line of it.
 
 mod durable;
 mod hot;
+mod likes;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,26 +14,24 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
+use super::stores::Stores;
 use crate::config::fail_point::{FailPoint, FailSide, FailStep};
 use crate::protocol::ItemId;
-use crate::store::durable::DurableStore;
-use crate::store::hot::HotStore;
-
 use durable::FailingDurable;
 use hot::FailingHot;
+use likes::FailingLikes;
 
 /// How often a process that stands still looks whether it may go on.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// The stores with the point in their way, if there is one.
-pub(super) fn with_point(
-    hot: Arc<dyn HotStore>,
-    durable: Arc<dyn DurableStore>,
-    point: Option<&FailPoint>,
-) -> (Arc<dyn HotStore>, Arc<dyn DurableStore>) {
-    let Some(point) = point else { return (hot, durable) };
+pub(super) fn with_point(mut stores: Stores, point: Option<&FailPoint>) -> Stores {
+    let Some(point) = point else { return stores };
     let trap = Arc::new(Trap { point: point.clone(), seen: AtomicU32::new(0), commented: Mutex::default() });
-    (Arc::new(FailingHot { inner: hot, trap: trap.clone() }), Arc::new(FailingDurable { inner: durable, trap }))
+    stores.hot = Arc::new(FailingHot { inner: stores.hot, trap: trap.clone() });
+    stores.durable = Arc::new(FailingDurable { inner: stores.durable, trap: trap.clone() });
+    stores.facts = Arc::new(FailingLikes { inner: stores.facts, trap });
+    stores
 }
 
 /// What waits at the point.
