@@ -44,6 +44,8 @@ pub enum Suite {
     Rollback,
     /// Processes killed at fail points, and stores that are hit, while people tap.
     Kills,
+    /// Likes while processes die, on the embedded stores and over Redis and MongoDB.
+    Likes,
 }
 
 impl Suite {
@@ -53,6 +55,7 @@ impl Suite {
             Self::Histories => "contract::pair::histories",
             Self::Rollback => "contract::pair::rolled_back",
             Self::Kills => "distributed::",
+            Self::Likes => "likes::crashes::",
         }
     }
 

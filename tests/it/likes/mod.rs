@@ -1,6 +1,7 @@
 //! Likes: one fact per person and item, a counter that follows it, and reads that never tell otherwise.
 
 mod acting;
+mod crashes;
 mod forwarding;
 mod reading;
 mod recounts;
@@ -19,6 +20,24 @@ fn set(node: &(impl Node + ?Sized), item: &str, token: &str, liked: bool) -> Val
 
 fn answer(liked: bool, changed: bool, likes: i64) -> Value {
     json!({"liked": liked, "changed": changed, "likes": likes})
+}
+
+/// Every page of a list, each of at most 3.
+fn pages(node: &(impl Node + ?Sized), path: &str, token: Option<&str>, field: &str) -> Vec<String> {
+    let (mut all, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let (status, page) = node.get(&format!("{path}?limit=3{cursor}"), token);
+        assert_eq!(status, 200, "{page}");
+        all.extend(names(&page["likes"], field));
+        match page["next"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => return all,
+        }
+    }
+}
+
+fn names(list: &Value, field: &str) -> Vec<String> {
+    list.as_array().unwrap().iter().map(|entry| entry[field].as_str().unwrap().to_owned()).collect()
 }
 
 /// Facts, counter and drift of an item.

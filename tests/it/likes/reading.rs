@@ -2,27 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::set;
+use super::{names, pages, set};
 use crate::support::Server;
 use crate::support::rest::Node;
-
-fn names(list: &Value, field: &str) -> Vec<String> {
-    list.as_array().unwrap().iter().map(|entry| entry[field].as_str().unwrap().to_owned()).collect()
-}
-
-/// Every page of a list, each of at most 3.
-fn pages(server: &Server, path: &str, token: Option<&str>, field: &str) -> Vec<String> {
-    let (mut all, mut cursor) = (Vec::new(), String::new());
-    loop {
-        let (status, page) = server.get(&format!("{path}?limit=3{cursor}"), token);
-        assert_eq!(status, 200, "{page}");
-        all.extend(names(&page["likes"], field));
-        match page["next"].as_str() {
-            Some(next) => cursor = format!("&cursor={next}"),
-            None => return all,
-        }
-    }
-}
 
 /// Scenario: eight people like a show one after the other, one takes it back. Method: pages of three are the whole list, newest first, none
 /// twice; friends are answered in the order asked.

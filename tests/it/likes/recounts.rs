@@ -1,22 +1,12 @@
-//! Recounts: whatever happened between a fact and its count, the count ends where the facts are.
+//! Recounts of a server that lives, or was stopped in order. [`super::crashes`] has the others.
 
 use std::thread;
-use std::time::{Duration, Instant};
 
-use rand::{RngExt, SeedableRng, rngs::StdRng};
 use serde_json::json;
 
 use super::{audit, set};
-use crate::support::client::Client;
-use crate::support::process::Process;
 use crate::support::rest::{Node, call};
 use crate::support::{Server, eventually};
-
-/// Kills of one run in CI: the issue's own figure.
-const ROUNDS: u32 = 20;
-/// The issue's own bound, from the restart on.
-const RECOUNTED_WITHIN: Duration = Duration::from_secs(5);
-const SEED: u64 = 20_261_130;
 
 /// Scenario: a host has an item recounted again and again while people like and unlike it. Method: no answer repairs anything, for
 /// nothing is off, and in the end counter and facts are the same.
@@ -41,75 +31,6 @@ fn a_recount_under_load_ends_exact() {
     assert_eq!(server.metric("heartline_drift"), 0.0);
     assert_eq!(server.post("/v1/items/show/recount", Some(&server.token("ann", "viewer")), &json!({})).0, 403);
     server.stop();
-}
-
-/// Scenario: a server is killed in the middle of a storm of likes, 20 times, and started anew on its folder. Method: 5 s after each
-/// restart at the latest the counter is what the facts say; whatever was acknowledged is a fact.
-#[test]
-fn a_kill_between_fact_and_count_is_recounted_within_seconds_of_the_restart() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut random = StdRng::seed_from_u64(SEED);
-    let args = ["--limits", "off", "--flush-ms", "150", "--tick-ms", "20"];
-    let mut server = Process::start(folder.path(), &args);
-    let mut acknowledged = vec![false; 8];
-    for round in 0..ROUNDS {
-        let life = Duration::from_millis(random.random_range(5..250));
-        storm_until_killed(&mut server, &mut acknowledged, life);
-        let restarted = Instant::now();
-        server = Process::start(folder.path(), &args);
-        let (facts, likes) = eventually("recounted", || {
-            let (facts, likes, drift) = audit(&server, "show");
-            assert!(
-                restarted.elapsed() < RECOUNTED_WITHIN || drift == 0,
-                "round {round}: {facts} facts, {likes} likes"
-            );
-            (drift == 0).then_some((facts, likes))
-        });
-        assert_eq!(facts, likes);
-        let users: Vec<String> = (0..acknowledged.len()).map(|n| format!("u{n}")).collect();
-        let (_, among) = server.post("/v1/items/show/likes/among", None, &json!({"users": users}));
-        for (n, liked) in acknowledged.iter().enumerate().filter(|(_, liked)| **liked) {
-            assert!(among["users"].as_array().unwrap().contains(&json!(format!("u{n}"))), "{liked} {among}");
-        }
-    }
-    assert_eq!(server.metric("heartline_drift"), 0.0);
-    assert_eq!(server.terminate(), Some(0));
-}
-
-/// Each person likes and unlikes as fast as it is answered; what the last answer said is what must be there, unless another was under
-/// way: then nothing is known of that person.
-fn storm_until_killed(server: &mut Process, acknowledged: &mut [bool], life: Duration) {
-    let mut clients: Vec<Client> =
-        (0..acknowledged.len()).map(|n| Client::named(server, "show", &format!("u{n}"))).collect();
-    let end = Instant::now() + life;
-    let mut turn = 0;
-    while Instant::now() < end {
-        turn += 1;
-        for (n, client) in clients.iter_mut().enumerate() {
-            let t = if (turn + n) % 2 == 0 { "like" } else { "unlike" };
-            client.send(&json!({"t": t, "id": turn}));
-            acknowledged[n] = false;
-        }
-        for (n, client) in clients.iter_mut().enumerate() {
-            if let Some(left) = end.checked_duration_since(Instant::now())
-                && let Some(ack) = next_ack(client, left)
-            {
-                acknowledged[n] = ack;
-            }
-        }
-    }
-    server.kill();
-}
-
-fn next_ack(client: &mut Client, within: Duration) -> Option<bool> {
-    let until = Instant::now() + within;
-    while let Some(left) = until.checked_duration_since(Instant::now()) {
-        let message = client.next_within(left)?;
-        if message["t"] == "ack" {
-            return message["liked"].as_bool();
-        }
-    }
-    None
 }
 
 /// A server that is not killed has nothing to repair at its next start.

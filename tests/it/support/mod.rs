@@ -15,7 +15,6 @@ pub mod proxy;
 #[cfg(test_redis)]
 pub mod redis;
 pub mod rest;
-#[cfg(all(test_redis, test_mongodb))]
 pub mod soak;
 
 use std::path::PathBuf;

@@ -7,6 +7,11 @@ pub type Answer = (u16, Value);
 
 /// Calls with a method, a token and a body.
 pub fn call(method: &str, url: &str, token: Option<&str>, body: Option<&Value>) -> Answer {
+    try_call(method, url, token, body).unwrap()
+}
+
+/// The same of a server that may be dying, or dead.
+pub fn try_call(method: &str, url: &str, token: Option<&str>, body: Option<&Value>) -> Result<Answer, ureq::Error> {
     let agent: ureq::Agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
     let mut request = ureq::http::Request::builder().method(method).uri(url);
     if let Some(token) = token {
@@ -14,9 +19,9 @@ pub fn call(method: &str, url: &str, token: Option<&str>, body: Option<&Value>) 
     }
     let body = body.map(Value::to_string).unwrap_or_default();
     let request = request.header("Content-Type", "application/json").body(body).unwrap();
-    let mut response = agent.run(request).unwrap();
-    let text = response.body_mut().read_to_string().unwrap();
-    (response.status().as_u16(), serde_json::from_str(&text).unwrap_or(Value::Null))
+    let mut response = agent.run(request)?;
+    let text = response.body_mut().read_to_string()?;
+    Ok((response.status().as_u16(), serde_json::from_str(&text).unwrap_or(Value::Null)))
 }
 
 /// A server that can be asked.
