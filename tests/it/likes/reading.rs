@@ -71,3 +71,24 @@ fn a_page_of_items_tells_counts_and_likes_in_one_request() {
     assert_eq!(server.get("/v1/page?items=", None).0, 400);
     server.stop();
 }
+
+/// Scenario: somebody likes an item through one server and looks at a page at another, again and again, where the other keeps what it read of
+/// them. Method: each answer is in the very next page, and in what a socket that opens there is told.
+#[cfg(all(test_redis, test_mongodb))]
+#[test]
+fn a_like_is_seen_by_its_person_on_every_server_at_once() {
+    let (pair, folder) = (crate::support::pair::Pair::start(), tempfile::tempdir().unwrap());
+    let [one, other] = [(); 2].map(|()| pair.server(folder.path(), &[]));
+    let ann = one.token("ann", "viewer");
+    for turn in 0..12 {
+        let liked = turn % 2 == 0;
+        set(&one, "show", &ann, liked);
+        for _ in 0..2 {
+            let (_, page) = other.get("/v1/page?items=show", Some(&ann));
+            assert_eq!(page["items"][0]["liked"], liked, "turn {turn}: {page}");
+        }
+        let told = crate::support::client::Client::viewer(&other, "show", &format!("?token={ann}")).wait_t("you");
+        assert_eq!(told["liked"], liked, "turn {turn}");
+    }
+    assert_eq!(other.metric("heartline_own_likes_reads_total{by=\"kept\"}"), 12.0);
+}
