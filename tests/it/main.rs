@@ -17,6 +17,7 @@ mod neighbours;
 mod realign;
 mod rest;
 mod room;
+#[cfg(all(test_redis, test_mongodb))]
 mod stores_start;
 #[cfg(all(test_redis, test_mongodb))]
 mod strategies;

@@ -9,6 +9,8 @@ pub mod mongodb;
 pub mod mongodb_alone;
 #[cfg(all(test_redis, test_mongodb))]
 pub mod pair;
+// Some of it is for tests that need services.
+#[cfg_attr(not(all(test_redis, test_mongodb)), allow(dead_code))]
 pub mod process;
 #[cfg(all(test_redis, test_mongodb))]
 pub mod proxy;
