@@ -37,50 +37,49 @@ impl Acts {
             }
         };
         let (liked, counts) = futures_util::future::try_join(liked, self.counts_of(items)).await?;
-        let page = items.iter().map(|item| PageItem {
+        let page = items.iter().zip(counts).map(|(item, counts)| PageItem {
             item: item.clone(),
-            counts: counts.get(item).cloned(),
+            counts,
             liked: liked.contains(item),
         });
         Ok(page.collect())
     }
 
-    /// Of rooms here, of a second ago, or read.
-    async fn counts_of(&self, items: &[ItemId]) -> Result<HashMap<ItemId, Arc<Counts>>, ApiError> {
+    /// Of rooms here, of a second ago, or read; in the order asked, `None` for items that there are not.
+    async fn counts_of(&self, items: &[ItemId]) -> Result<Vec<Option<Arc<Counts>>>, ApiError> {
         let now = clock::monotonic();
-        let (mut counts, mut unknown) = (HashMap::new(), Vec::new());
-        for item in items {
-            match self.registry.find(item) {
-                Some(room) => drop(counts.insert(item.clone(), room.seen().counts.clone())),
-                None => match self.cache.lock().get(item, now) {
-                    Some(Some(known)) => drop(counts.insert(item.clone(), known)),
-                    Some(None) => {}
-                    None => unknown.push(item.clone()),
-                },
-            }
-        }
+        let mut unknown = Vec::new();
+        let mut counts: Vec<_> = items
+            .iter()
+            .map(|item| match self.registry.seen(item) {
+                Some(seen) => Some(seen.counts.clone()),
+                None => self.cache.lock().get(item, now).unwrap_or_else(|| {
+                    unknown.push(item.clone());
+                    None
+                }),
+            })
+            .collect();
         if !unknown.is_empty() {
-            self.read_counts(&unknown, now, &mut counts).await?;
+            let read = self.read_counts(&unknown, now).await?;
+            for (item, counts) in items.iter().zip(&mut counts).filter(|(_, counts)| counts.is_none()) {
+                *counts = read.get(item).cloned();
+            }
         }
         Ok(counts)
     }
 
-    async fn read_counts(
-        &self,
-        items: &[ItemId],
-        now: Instant,
-        counts: &mut HashMap<ItemId, Arc<Counts>>,
-    ) -> Result<(), ApiError> {
+    async fn read_counts(&self, items: &[ItemId], now: Instant) -> Result<HashMap<ItemId, Arc<Counts>>, ApiError> {
         let views = self.durable.items_named(items).await.map_err(unavailable)?;
         let totals = self.totals_of(items).await?;
         let none = Counters::default();
-        for view in views {
-            let read = Counts::all(&view.reactions, totals.get(&view.item).unwrap_or(&none), 0);
-            counts.insert(view.item, Arc::new(read));
-        }
+        let read = views.into_iter().map(|view| {
+            let counts = Counts::all(&view.reactions, totals.get(&view.item).unwrap_or(&none), 0);
+            (view.item, Arc::new(counts))
+        });
+        let read: HashMap<_, _> = read.collect();
         let mut cache = self.cache.lock();
-        items.iter().for_each(|item| cache.put(item.clone(), counts.get(item).cloned(), now));
-        Ok(())
+        items.iter().for_each(|item| cache.put(item.clone(), read.get(item).cloned(), now));
+        Ok(read)
     }
 
     /// From the hot store, in one round; what that does not have, from the documents, in one query.

@@ -62,7 +62,7 @@ impl LikeReads {
     /// Which of these items the person likes: at most one question to the hot store and one to the facts.
     pub async fn liked_among(&self, user: &UserId, items: &[ItemId]) -> Result<HashSet<ItemId>, DurableError> {
         // Without its mark nothing may be kept, nor told.
-        let mark = self.hot.mark(user).await.ok().flatten();
+        let mark = self.hot.mark(user).await.ok();
         let kept = mark.and_then(|mark| self.own.lock().get(user, mark, clock::monotonic()));
         match (kept, mark) {
             (Some(Own::All(own)), _) => {

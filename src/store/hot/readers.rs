@@ -1,7 +1,7 @@
 //! What spares readers a question to the durable store: marks of people, and filters of who likes an item.
 //!
-//! Both are hints beside the facts, for stores that are asked over a network. Neither can make a reader see a like that is not
-//! there, and both may be lost at any time: then the facts are asked, as without them. A store beside the process has none of either.
+//! Both are hints beside the facts. Neither can make a reader see a like that is not there, and both may be lost at any time: then the
+//! facts are asked, as without them.
 
 use async_trait::async_trait;
 use uuid::Uuid;
@@ -24,15 +24,11 @@ const BITS_A_LIKER: (u64, u64) = (16, 8);
 /// person was told of since is missing from them.
 #[async_trait]
 pub trait LikeMarks: Send + Sync + 'static {
-    /// The person's mark; one is made where none stands. `None`: this store has no marks, nothing may be kept.
-    async fn mark(&self, _user: &UserId) -> Result<Option<Uuid>, HotError> {
-        Ok(None)
-    }
+    /// The person's mark; one is made where none stands.
+    async fn mark(&self, user: &UserId) -> Result<Uuid, HotError>;
 
     /// These people's likes changed: their marks go. For when the facts are durable and nobody has been told so.
-    async fn unmark(&self, _users: &[UserId]) -> Result<(), HotError> {
-        Ok(())
-    }
+    async fn unmark(&self, users: &[UserId]) -> Result<(), HotError>;
 }
 
 /// Filters: who certainly does not like an item (Bloom 1970), in bounded memory.

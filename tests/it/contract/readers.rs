@@ -100,11 +100,11 @@ async fn a_mark_stands_until_its_person_likes_something() {
     let server = RedisServer::start(&[]);
     let (hot, other) = (open(settings(&server, 1)).await, open(settings(&server, 2)).await);
     let two = people(0..2);
-    let first = hot.mark(&two[0]).await.unwrap().unwrap();
+    let first = hot.mark(&two[0]).await.unwrap();
     let kept = hot.mark(&two[1]).await.unwrap();
-    assert_eq!(other.mark(&two[0]).await.unwrap(), Some(first));
+    assert_eq!(other.mark(&two[0]).await.unwrap(), first);
     other.unmark(slice::from_ref(&two[0])).await.unwrap();
-    assert_ne!(hot.mark(&two[0]).await.unwrap(), Some(first));
+    assert_ne!(hot.mark(&two[0]).await.unwrap(), first);
     assert_eq!(hot.mark(&two[1]).await.unwrap(), kept);
     hot.unmark(&[]).await.unwrap();
     hot.unmark(&people(0..3_000)).await.unwrap();

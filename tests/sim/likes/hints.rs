@@ -43,9 +43,9 @@ impl Hints {
 
 #[async_trait]
 impl LikeMarks for Reach {
-    async fn mark(&self, user: &UserId) -> Result<Option<Uuid>, HotError> {
+    async fn mark(&self, user: &UserId) -> Result<Uuid, HotError> {
         let mark = |world: &World| *world.hints.lock().marks.entry(user.clone()).or_insert_with(Uuid::new_v4);
-        self.hot("mark", mark).await.map(Some)
+        self.hot("mark", mark).await
     }
 
     async fn unmark(&self, users: &[UserId]) -> Result<(), HotError> {

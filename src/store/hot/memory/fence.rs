@@ -8,8 +8,9 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use uuid::Uuid;
 
+use super::marks::Marks;
 use crate::clock;
-use crate::protocol::{ItemId, WriterId};
+use crate::protocol::{ItemId, UserId, WriterId};
 use crate::store::durable::BatchId;
 use crate::store::hot::contract::HotError;
 use crate::store::hot::fence::{LikeFence, Raised};
@@ -19,6 +20,7 @@ use crate::store::hot::readers::{LikeFilter, LikeMarks};
 #[derive(Debug)]
 pub struct MemoryFence {
     core: Mutex<FenceCore>,
+    marks: Mutex<Marks>,
     /// This process run: the only writer that lives.
     writer: WriterId,
 }
@@ -47,7 +49,7 @@ struct Fence {
 impl MemoryFence {
     /// Without any fence or entry.
     pub fn new(writer: WriterId) -> Self {
-        Self { core: Mutex::default(), writer }
+        Self { core: Mutex::default(), marks: Mutex::default(), writer }
     }
 
     /// As [`LikeFence::ask_recount`], for the start of the process.
@@ -166,8 +168,19 @@ impl FenceCore {
     }
 }
 
-/// Facts are beside the process: they are asked in less time than a hint takes.
-impl LikeMarks for MemoryFence {}
+#[async_trait]
+impl LikeMarks for MemoryFence {
+    async fn mark(&self, user: &UserId) -> Result<Uuid, HotError> {
+        Ok(self.marks.lock().mark(user))
+    }
+
+    async fn unmark(&self, users: &[UserId]) -> Result<(), HotError> {
+        self.marks.lock().unmark(users);
+        Ok(())
+    }
+}
+
+/// Facts are beside the process: one person is looked up in less time than a filter saves.
 impl LikeFilter for MemoryFence {}
 
 #[async_trait]

@@ -8,6 +8,7 @@ mod batch;
 mod core;
 mod fence;
 mod ledger;
+mod marks;
 mod recovery;
 mod stream;
 #[cfg(test)]

@@ -28,13 +28,13 @@ const FILTERS_MAX: usize = 10_000;
 
 #[async_trait]
 impl LikeMarks for RedisHot {
-    async fn mark(&self, user: &UserId) -> Result<Option<Uuid>, HotError> {
+    async fn mark(&self, user: &UserId) -> Result<Uuid, HotError> {
         let mark = Uuid::new_v4();
         let mut request = cmd("SET");
         request.arg(self.shared.requests.space().mark_of(user)).arg(mark.to_string()).arg("NX").arg("GET");
         request.arg("PX").arg(ms(MARK_TERM));
         let stood = reply::mark(self.ask(request).await?)?;
-        Ok(Some(stood.unwrap_or(mark)))
+        Ok(stood.unwrap_or(mark))
     }
 
     async fn unmark(&self, users: &[UserId]) -> Result<(), HotError> {
