@@ -214,7 +214,7 @@ test("a like of somebody without network is sent when it is back", async (t) => 
   const page = await opens(t)("later", { claims: person("Lena") });
   await page.context().setOffline(true);
   await page.click("#like");
-  assert.equal(await isLiked(page), true);
+  await until("the next frame, which shows it", () => isLiked(page));
   await page.context().setOffline(false);
   await until("the like", async () => (await likes(page)) === 1 && (await total("later", "likes")) === 1);
 });
