@@ -5,14 +5,19 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use parking_lot::Mutex;
+use tokio::time::timeout;
 
 use super::own::{OWN_ITEMS_MAX, Own, OwnLikes};
 use crate::clock;
 use crate::protocol::{ItemId, UserId};
 use crate::store::durable::{DurableError, LikeStore};
-use crate::store::hot::LikesHot;
+use crate::store::hot::{HotError, LikesHot};
+
+/// How long a hint is waited for: a hot store that is away must not keep readers from the facts. Some hundred times what one takes.
+pub const HINT_WAIT: Duration = Duration::from_millis(200);
 
 /// See the module.
 pub struct LikeReads {
@@ -62,7 +67,7 @@ impl LikeReads {
     /// Which of these items the person likes: at most one question to the hot store and one to the facts.
     pub async fn liked_among(&self, user: &UserId, items: &[ItemId]) -> Result<HashSet<ItemId>, DurableError> {
         // Without its mark nothing may be kept, nor told.
-        let mark = self.hot.mark(user).await.ok();
+        let mark = soon(self.hot.mark(user)).await;
         let kept = mark.and_then(|mark| self.own.lock().get(user, mark, clock::monotonic()));
         match (kept, mark) {
             (Some(Own::All(own)), _) => {
@@ -91,7 +96,7 @@ impl LikeReads {
 
     /// Which of these people like the item, in the order asked.
     pub async fn likers_among(&self, item: &ItemId, users: &[UserId]) -> Result<Vec<UserId>, DurableError> {
-        let maybe = self.hot.maybe(item, users).await.ok().flatten();
+        let maybe = soon(self.hot.maybe(item, users)).await.flatten();
         let asked: Vec<UserId> = match maybe {
             Some(maybe) => users.iter().zip(maybe).filter(|(_, maybe)| *maybe).map(|(user, _)| user.clone()).collect(),
             None => users.to_vec(),
@@ -101,4 +106,9 @@ impl LikeReads {
         self.stats.looked_up.fetch_add(asked.len() as u64, Ordering::Relaxed);
         if asked.is_empty() { Ok(asked) } else { self.facts.likers_among(item, &asked).await }
     }
+}
+
+/// What a hot store answers within [`HINT_WAIT`].
+async fn soon<T>(hint: impl Future<Output = Result<T, HotError>>) -> Option<T> {
+    timeout(HINT_WAIT, hint).await.ok()?.ok()
 }
