@@ -11,7 +11,7 @@ use crate::protocol::{ItemId, UserId};
 /// Items of one person that are kept; whoever likes more is asked about page by page.
 pub const OWN_ITEMS_MAX: usize = 1_000;
 /// How long they are kept: bounds how long a like can be missing whose process died between the fact and the mark, which nobody was told of,
-/// or after Redis fell back to a mark that had been taken away.
+/// or after the hot store fell back to a mark that had been taken away.
 pub const OWN_AGE_MAX: Duration = Duration::from_secs(60);
 /// Items of all people that are kept; past it the cache begins anew. Some 60 MB.
 const KEPT_MAX: usize = 500_000;

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::time::timeout;
+use uuid::Uuid;
 
 use super::own::{OWN_ITEMS_MAX, Own, OwnLikes};
 use crate::clock;
@@ -52,7 +53,7 @@ impl ReadStats {
         self.kept.load(Ordering::Relaxed)
     }
 
-    /// Pages for which the facts were read.
+    /// Questions to the facts for pages.
     pub fn read(&self) -> u64 {
         self.read.load(Ordering::Relaxed)
     }
@@ -64,29 +65,32 @@ impl LikeReads {
         Self { facts, hot, own: Mutex::default(), stats }
     }
 
-    /// Which of these items the person likes: at most one question to the hot store and one to the facts.
+    /// Which of these items the person likes: at most one question to the hot store and one to the facts; where somebody likes more than
+    /// is kept it is two to the facts, each time that they are found out.
     pub async fn liked_among(&self, user: &UserId, items: &[ItemId]) -> Result<HashSet<ItemId>, DurableError> {
         // Without its mark nothing may be kept, nor told.
-        let mark = soon(self.hot.mark(user)).await;
-        let kept = mark.and_then(|mark| self.own.lock().get(user, mark, clock::monotonic()));
-        match (kept, mark) {
-            (Some(Own::All(own)), _) => {
-                self.stats.kept.fetch_add(1, Ordering::Relaxed);
-                Ok(items.iter().filter(|item| own.contains(item)).cloned().collect())
-            }
-            (Some(Own::Many), _) | (None, None) => self.ask(user, items).await,
-            (None, Some(mark)) => {
-                self.stats.read.fetch_add(1, Ordering::Relaxed);
-                let now = clock::monotonic();
-                let likings = self.facts.likings(user, None, OWN_ITEMS_MAX + 1).await?;
-                let own = Own::of(likings.into_iter().map(|liking| liking.item).collect());
-                self.own.lock().put(user.clone(), mark, own.clone(), now);
-                match own {
-                    Own::All(own) => Ok(items.iter().filter(|item| own.contains(item)).cloned().collect()),
-                    Own::Many => self.ask(user, items).await,
-                }
-            }
+        let Some(mark) = soon(self.hot.mark(user)).await else { return self.ask(user, items).await };
+        let kept = self.own.lock().get(user, mark, clock::monotonic());
+        let is_kept = matches!(kept, Some(Own::All(_)));
+        self.stats.kept.fetch_add(is_kept.into(), Ordering::Relaxed);
+        let own = match kept {
+            Some(own) => own,
+            None => self.read_own(user, mark).await?,
+        };
+        match own {
+            Own::All(own) => Ok(items.iter().filter(|item| own.contains(item)).cloned().collect()),
+            Own::Many => self.ask(user, items).await,
         }
+    }
+
+    /// Reads what the person likes after this mark had been read, and keeps it.
+    async fn read_own(&self, user: &UserId, mark: Uuid) -> Result<Own, DurableError> {
+        self.stats.read.fetch_add(1, Ordering::Relaxed);
+        let now = clock::monotonic();
+        let likings = self.facts.likings(user, None, OWN_ITEMS_MAX + 1).await?;
+        let own = Own::of(likings.into_iter().map(|liking| liking.item).collect());
+        self.own.lock().put(user.clone(), mark, own.clone(), now);
+        Ok(own)
     }
 
     async fn ask(&self, user: &UserId, items: &[ItemId]) -> Result<HashSet<ItemId>, DurableError> {

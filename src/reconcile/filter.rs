@@ -17,9 +17,6 @@ const PAGE: usize = 10_000;
 
 /// Begins one if the item ought to have another than it has. Nothing depends on it.
 pub(super) async fn begin(hot: &dyn LikesHot, item: &ItemId, fence: Uuid, likes: i64) -> bool {
-    if hot.filtered_from().is_none() {
-        return false;
-    }
     match hot.note(item, &[]).await {
         Ok(bytes) if wants_filter(likes, bytes, hot.filtered_from()) => {
             hot.begin(item, fence, filter_bytes(likes)).await.is_ok_and(|begun| begun)

@@ -1,9 +1,9 @@
 //! Reconciliation: counts the facts of an item while likes keep arriving, and makes the counter fit.
 //!
-//! Pure [`plan`] says which items are due; [`work`] takes them on; [`recount`] carries one out behind its fence; [`filter`] makes an item's
-//! filter of who likes it, behind the same fence; [`survey`] looks, by the
-//! [`schedule`], for what nobody asked about; [`actor`] keeps the interval and takes demands. It owns nothing that must survive: an item stays on the hot store's list until a recount of it ended exact. It knows likes
-//! and rooms only as a [`LikeSide`].
+//! Pure [`plan`] says which items are due; [`work`] takes them on; [`recount`] carries one out behind its fence; [`filter`] makes an
+//! item's filter of who likes it, behind the same fence; [`survey`] looks, by the [`schedule`], for what nobody asked about; [`actor`]
+//! keeps the interval and takes demands. It owns nothing that must survive: an item stays on the hot store's list until a recount of it
+//! ended exact. It knows likes and rooms only as a [`LikeSide`].
 
 pub mod actor;
 mod filter;

@@ -15,7 +15,7 @@ pub const FILTERED_FROM: i64 = 10_000;
 /// The largest filter, in bytes: 2^24 people with 8 bits each; past that more answers are a maybe.
 pub const FILTER_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// Bits of each person that likes the item when a filter is made, at least, and below which it is made anew. With two bits set for
-/// each, of 100 people who do not like it 98.6, then 95 are told so by the filter (`(1 - (1 - e^(-2n/m))^2`, Bloom 1970).
+/// each, of 100 people who do not like it 98.6, then 95 are told so by the filter (`1 - (1 - e^(-2n/m))^2`, Bloom 1970).
 const BITS_A_LIKER: (u64, u64) = (16, 8);
 
 /// Marks of people: whether what somebody read of a person's likes is still so.
